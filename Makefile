@@ -32,7 +32,7 @@ AGENT_PACKAGES := $(AGENT_NODE) @anthropic-ai/claude-code@2.1.325 @openai/codex@
 	opencode-ai@1.18.33 @moonshot-ai/kimi-code@2.1.0 @github/copilot@1.0.102 openclaw@2026.9.6
 SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill trajectory_kill)
 
-.PHONY: help setup check format format-check lint types layers test slow agents cover soak run sample bench bench-peers clean
+.PHONY: help setup check format format-check lint types layers test slow agents cover soak run sample reference bench bench-peers clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,7 +104,10 @@ run: $(STAMP) ## Chat with a model on this machine; plays a short conversation w
 sample: $(STAMP) ## Compact the bundled sample session and show what happened
 	@$(BIN)/python -m holdfast.cli.sample
 
-bench: $(STAMP) ## Our benchmarks; writes bench/results and the tables of docs/benchmarks.md
+reference: $(STAMP) ## Write docs/reference from the code: commands, settings, Python names, formats
+	@$(BIN)/python docs/generate_reference.py
+
+bench: $(STAMP) ## Our benchmarks; writes bench/results and the tables of the pages
 	@$(BIN)/python $(BENCH)
 
 bench-peers: $(STAMP) ## The same work through other libraries, each in its own environment

@@ -1,4 +1,4 @@
-"""Results as values, as JSON files and as the tables of `docs/benchmarks.md`."""
+"""Results as values, as JSON files and as the tables of the pages about benchmarks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
-    "PAGE",
+    "PAGES",
     "REPOSITORY",
     "RESULTS",
     "Bar",
@@ -34,7 +34,7 @@ __all__ = [
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS = REPOSITORY / "bench" / "results"
-PAGE = REPOSITORY / "docs" / "benchmarks.md"
+PAGES = tuple(REPOSITORY / "docs" / name for name in ("benchmarks.md", "reference/figures.md"))
 
 Cell: TypeAlias = str | int | float
 
@@ -97,8 +97,8 @@ def save(result: Result, seconds: float, folder: Path = RESULTS) -> Path:
     return path
 
 
-def publish(folder: Path = RESULTS, page: Path = PAGE) -> tuple[str, ...]:
-    """Put the tables of all saved results on the page; return the markers that have no table."""
+def publish(folder: Path = RESULTS, pages: Sequence[Path] = PAGES) -> tuple[str, ...]:
+    """Put the tables of all saved results on the pages; return the markers that have no table."""
     tables = _saved_tables(folder)
     missing: list[str] = []
 
@@ -109,7 +109,8 @@ def publish(folder: Path = RESULTS, page: Path = PAGE) -> tuple[str, ...]:
             return match.group()
         return f"{match.group(1)}{tables[name]}\n{match.group(3)}"
 
-    page.write_text(_TABLE.sub(table, page.read_text("utf-8")), "utf-8")
+    for page in pages:
+        page.write_text(_TABLE.sub(table, page.read_text("utf-8")), "utf-8")
     return tuple(missing)
 
 
@@ -130,7 +131,7 @@ def missed(result: Result) -> tuple[str, ...]:
 
 
 def alone(run: Callable[[], Result]) -> None:
-    """Run one benchmark from the command line: print, save, and bring the page up to date."""
+    """Run one benchmark from the command line: print, save, and bring the pages up to date."""
     started = time.perf_counter()
     result = run()
     seconds = time.perf_counter() - started
@@ -159,6 +160,8 @@ def _saved_tables(folder: Path) -> dict[str, str]:
             for bar in value["bars"]
         ]
     tables["bars"] = render(("promise", "measured", ""), bars)
+    lost = [(promise, measured) for promise, measured, kept in bars if kept != "kept"]
+    tables["missed"] = render(("promise that the last run missed", "measured"), lost)
     return tables
 
 

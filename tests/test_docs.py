@@ -40,9 +40,12 @@ DOCS = REPOSITORY / "docs"
 README = REPOSITORY / "README.md"
 SESSION = REPOSITORY / "tests" / "fixtures" / "agent_session.json"
 PAGES = (*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md")))
-EXAM = REPOSITORY / "bench" / "results" / "exam.json"
+EXAM = REPOSITORY / "bench" / "results"
+REFERENCE = DOCS / "reference"
+GENERATOR = DOCS / "generate_reference.py"
 
 README_LINES = 150
+WORDS = 25_000
 MANNERS = re.compile(r"\b(?:[Ss]imply|[Jj]ust|Note that|[Oo]bviously)\b|[\u2600-\u27bf🌀-🫿]")
 LINK = re.compile(r"\[([^\]\n]+)\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`\n]+)`")
@@ -170,6 +173,7 @@ def stored_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def desk(tmp_path: Path, stored_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder to work in, where `holdfast` is the command and examples find their files."""
     (tmp_path / "session.json").write_bytes(SESSION.read_bytes())
+    shutil.copy(stored_home / "profiles" / "default" / "holdfast.db", tmp_path / "server.db")
     (tmp_path / "rollout.jsonl").write_text(rollout(), "utf-8")
     for name in ("trajectories.jsonl", "said.train.jsonl"):
         write_lines(tmp_path / name, 6)
@@ -293,43 +297,63 @@ def drawn(transcript: Transcript) -> list[str]:
 
 
 def test_the_figures_of_the_readme_come_from_the_last_run() -> None:
-    rows = json.loads(EXAM.read_bytes())["tables"][0]["rows"]
+    runs = ("exam.json", "exam-peers.json")
+    rows = [
+        row for run in runs for row in json.loads((EXAM / run).read_bytes())["tables"][0]["rows"]
+    ]
     figures = {name: str(share).removeprefix("0") for name, share, *_ in rows}
     shown = README.read_text("utf-8")
-    for policy in ("plain tail", "only what user and assistant said", "holdfast, no model"):
-        (row,) = [line for line in shown.split("\n") if line.startswith(f"| {policy}")]
-        wanted = [figures[f"{policy}, {size}"] for size in ("1x", "2x", "4x")]
-        assert f"| {' | '.join(wanted)} |" in row
+    for begin, policy in (
+        ("| `trim_messages`", "langchain trim_messages"),
+        ("| Hermes", "hermes fallback"),
+        ("| **holdfast**", "holdfast, no model"),
+    ):
+        (row,) = [line for line in shown.split("\n") if line.startswith(begin)]
+        assert row.endswith(f"| {figures[f'{policy}, 1x']} / {figures[f'{policy}, 4x']} |")
+    (row,) = [line for line in shown.split("\n") if line.startswith("| `/compact`")]
+    own = figures["the agent's own summary"]
+    assert row.endswith(f"| {own} |")
     assert f"at 1.5x: {figures['holdfast, own summary as answer, 1.5x']}." in shown
 
 
-def test_the_configuration_page_has_every_key_with_default_and_range() -> None:
-    rows = [
-        f"| `{path}` | `{json.dumps(key.default)}` | {key.allowed} | {key.about} |"
-        for path, key in KEYS.items()
-    ]
-    wanted = "\n".join(rows)
-    page = (DOCS / "configuration.md").read_text("utf-8")
-    assert wanted in page, f"the table should be:\n{wanted}"
+def generated(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(GENERATOR), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def test_the_formats_page_has_every_format() -> None:
-    rows = [
-        f"| `{each.name}` | {each.description} | {'yes' if each.writable else 'no'} |"
-        for each in FORMATS.values()
-    ]
-    page = (DOCS / "formats.md").read_text("utf-8")
-    assert "\n".join(rows) in page, "the table should be:\n" + "\n".join(rows)
+def test_the_reference_says_what_the_code_says() -> None:
+    done = generated("--check")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_library_pages_have_every_public_name_and_every_knob() -> None:
-    page = (DOCS / "library.md").read_text("utf-8")
-    defaults = Policy()
-    rows = [f"| `{name}` | `{getattr(defaults, name)}` |" for name in Knobs.__annotations__]
-    assert [row for row in rows if row not in page] == []
-    taught = page + (DOCS / "conversation.md").read_text("utf-8")
-    names = set(re.findall(r"\w+", taught))
-    assert [name for name in holdfast.__all__ if name not in names] == []
+def test_a_stale_page_of_the_reference_is_named(tmp_path: Path) -> None:
+    assert generated(str(tmp_path)).returncode == 0
+    assert generated("--check", str(tmp_path)).returncode == 0
+    page = tmp_path / "configuration.md"
+    page.write_text(page.read_text("utf-8").replace("0.85", "0.86"), "utf-8")
+    (tmp_path / "formats.md").unlink()
+    done = generated("--check", str(tmp_path))
+    assert (done.returncode, done.stdout) == (
+        1,
+        "stale: configuration.md, formats.md; run `make reference`\n",
+    )
+
+
+def test_the_reference_has_every_public_name_every_knob_every_key_and_every_format() -> None:
+    python = (REFERENCE / "python.md").read_text("utf-8")
+    assert [name for name in holdfast.__all__ if f"\n## {name}\n" not in python] == []
+    knobs = python.partition("\n## Knobs\n")[2]
+    assert [name for name in Knobs.__annotations__ if f"\n- `{name}: " not in knobs] == []
+    settings = (REFERENCE / "configuration.md").read_text("utf-8")
+    assert [path for path in KEYS if f"\n| `{path}` | " not in settings] == []
+    formats = (REFERENCE / "formats.md").read_text("utf-8")
+    assert [name for name in FORMATS if f"\n| `{name}` | " not in formats] == []
+
+
+def test_the_pages_written_by_hand_stay_within_their_words() -> None:
+    by_hand = [README, *DOCS.glob("*.md"), *(DOCS / "quickstart").glob("*.md")]
+    words = {page.name: len(page.read_text("utf-8").split()) for page in by_hand}
+    assert sum(words.values()) <= WORDS, words
 
 
 def test_the_compaction_page_has_the_sections_of_the_record_in_order() -> None:

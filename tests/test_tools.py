@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDERS = ("src", "tests", "bench")
+FOLDERS = ("src", "tests", "bench", "docs")
 
 SPRAWLING = """
 def sprawling(one, two, three, four, five, six, loud=False):

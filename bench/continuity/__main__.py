@@ -1,4 +1,4 @@
-"""`python -m bench.continuity [session file ...]`: the table, the chart and the JSON result."""
+"""`python -m bench.continuity [session file ...]`: the tables and the JSON result."""
 
 from __future__ import annotations
 

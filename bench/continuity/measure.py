@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from bench.continuity.events import Event
     from bench.continuity.policies import Policy
 
-__all__ = ["Score", "bars", "chart", "measure", "run"]
+__all__ = ["Score", "bars", "measure", "run"]
 
-WIDTH = 40
 SAMPLE = (
     "System prompts are left aside, since every policy keeps them. Events are left out where the "
     "newest user message alone, which must stay word for word, takes more than a third of the "
@@ -60,7 +59,6 @@ def run(paths: Sequence[Path] = (), policies: Sequence[Policy] = POLICIES) -> Re
         "continuity",
         (
             Table("continuity", _COLUMNS, _rows(scores, policies), note),
-            Table("continuity-chart", ("policy", "kept"), chart(scores, policies)),
             searching.table(recalled, _GROUPS),
         ),
         (*bars(scores), *searching.bars(recalled)),
@@ -94,16 +92,6 @@ def bars(scores: Sequence[Score]) -> tuple[Bar, ...]:
         return ()
     return (
         Bar("names, equal size: above plain tail", f"{ours:.2f} against {tail:.2f}", ours > tail),
-    )
-
-
-def chart(scores: Sequence[Score], policies: Sequence[Policy]) -> tuple[tuple[str, str], ...]:
-    """Return one bar of text for each policy, over all events."""
-    means = [(policy.name, _mean(scores, policy.name, _GROUPS["all"])) for policy in policies]
-    return tuple(
-        (name, f"`{'█' * round(kept * WIDTH):░<{WIDTH}}` {kept:.2f}")
-        for name, kept in means
-        if kept is not None
     )
 
 

@@ -6,6 +6,7 @@ compaction are outcomes, not errors.
 ```
 HoldfastError
 ├── ConfigError                a setting that cannot be used, with the key and what is allowed
+│   └── UnknownOption          a keyword that a call does not take; also a `TypeError`
 ├── InvalidTranscript          breaks a rule; carries the violations
 │   └── DecodeError            not readable as the named dialect; carries the place
 ├── SummarizerError            the world failed while a summary was written
@@ -32,6 +33,7 @@ HoldfastError
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,7 +64,9 @@ __all__ = [
     "SummarizerMisread",
     "SummarizerMissing",
     "SummarizerUnavailable",
+    "UnknownOption",
     "UnknownSession",
+    "reason_of",
 ]
 
 
@@ -72,6 +76,10 @@ class HoldfastError(Exception):
 
 class ConfigError(HoldfastError):
     """A setting cannot be used; the message names the key, the value and what is allowed."""
+
+
+class UnknownOption(ConfigError, TypeError):
+    """A call has no keyword of that name; the message says which one may be meant."""
 
 
 class InvalidTranscript(HoldfastError):
@@ -188,3 +196,17 @@ class MissingExtra(HoldfastError):
         """Say which extra brings the dependency."""
         super().__init__(f"{feature} needs an extra: pip install 'holdfast[{extra}]'")
         self.extra = extra
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Return why a file cannot be opened, in words for the end of a sentence.
+
+    Most often it is a conversation for each user, each with a store of its own, that uses up what
+    a process may have open.
+    """
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return (
+            "this process has too many files open; close() conversations that are done, or let "
+            "many share one store: holdfast.Conversations(place), or store=chat.store"
+        )
+    return str(getattr(error, "strerror", None) or error)

@@ -14,14 +14,14 @@ from holdfast.testing import FixedClock
 from holdfast.wire.tool_specs import ToolSpec, write_tools
 from holdfast.wiring import Conversation
 from tests.agent.scripted import Echo, ScriptedModel, call
-from tests.engines.seen import SeenMeans
+from tests.engines.seen import SeenContext
 
 
 class Offering:
     """A memory with one tool."""
 
-    def begin_turn(self, words: str) -> None:
-        raise AssertionError(words)
+    def begin_turn(self, words: str, turn: int) -> None:
+        raise AssertionError(words, turn)
 
     def recall(self, query: str) -> str:
         raise AssertionError(query)
@@ -67,7 +67,7 @@ def test_the_search_is_told_as_the_library_tells_it() -> None:
 def test_a_summary_may_name_the_search_only_while_the_model_is_offered_it(
     chat: Conversation,
 ) -> None:
-    seen = SeenMeans()
+    seen = SeenContext()
     setup = EngineDeps(clock=FixedClock(), algorithm=seen)
     chat.live.deps = replace(chat.live.deps, engine=ChatEngine(Policy(context_length=8_000), setup))
     chat.add_user("Hello")

@@ -31,6 +31,14 @@ def test_arguments_that_are_no_object_are_refused_with_the_reason(written: str) 
     assert tool.seen == []
 
 
+@pytest.mark.parametrize(
+    "written", ["{'at': 1}", '{"at": 1,}', '```json\n{"at": 1}\n```', '"{\\"at\\": 1}"', "{at: 1}"]
+)
+def test_slips_in_the_json_of_a_call_are_mended(written: str) -> None:
+    answer = Toolbox([Echo()]).answer(ToolCall("a", "echo", written))
+    assert answer == Outcome("echo {'at': 1}")
+
+
 @given(st.text())
 def test_no_arguments_whatsoever_make_the_toolbox_raise(written: str) -> None:
     assert isinstance(Toolbox([Echo()]).answer(ToolCall("a", "echo", written)), Outcome)

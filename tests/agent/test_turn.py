@@ -212,10 +212,10 @@ class Remembering:
     """A memory that knows one thing and listens."""
 
     def __init__(self) -> None:
-        self.heard: list[tuple[str, ...]] = []
+        self.heard: list[tuple[object, ...]] = []
 
-    def begin_turn(self, words: str) -> None:
-        self.heard.append(("begin", words))
+    def begin_turn(self, words: str, turn: int) -> None:
+        self.heard.append(("begin", words, turn))
 
     def recall(self, query: str) -> str:
         return f"The port is 8443 (asked: {query})"
@@ -230,11 +230,28 @@ class Remembering:
         raise AssertionError((name, arguments))
 
 
+def test_a_turn_has_its_number_also_after_a_compaction_a_rewind_and_a_new_start(
+    chat: Conversation,
+) -> None:
+    memory = Remembering()
+    agent = Agent(chat, ScriptedModel([words("Yes.")] * 9), memory=memory)
+    for said in ("One", "Two"):
+        list(agent.turn(said))
+    chat.compact()
+    list(agent.turn("Three"))
+    chat.rewind()
+    list(agent.turn("Four"))
+    again = Agent(chat, ScriptedModel([words("Yes.")]), memory=memory)
+    list(again.turn("Five"))
+    begun = [turn for kind, _, turn in memory.heard if kind == "begin"]
+    assert begun == [1, 2, 3, 4, 5]
+
+
 def test_memory_is_recalled_for_the_model_and_told_of_the_exchange(chat: Conversation) -> None:
     memory = Remembering()
     model = ScriptedModel([words("It is 8443.")])
     list(Agent(chat, model, memory=memory).turn("Which port?"))
-    assert memory.heard == [("begin", "Which port?"), ("after", "Which port?", "It is 8443.")]
+    assert memory.heard == [("begin", "Which port?", 1), ("after", "Which port?", "It is 8443.")]
     sent = str(model.prompts[0].body.messages[-1]["content"])
     assert "<memory-context>" in sent
     assert sent.rstrip().endswith("Which port?")
@@ -254,7 +271,7 @@ def test_a_model_that_repeats_its_memory_is_neither_heard_nor_recorded(
 def test_a_turn_that_got_no_answer_is_not_told_to_memory(chat: Conversation) -> None:
     memory = Remembering()
     list(Agent(chat, ScriptedModel([[ModelDenied("no")]]), memory=memory).turn("Hi"))
-    assert memory.heard == [("begin", "Hi")]
+    assert memory.heard == [("begin", "Hi", 1)]
 
 
 def test_an_answer_with_nothing_in_it_is_said_and_not_recorded(chat: Conversation) -> None:

@@ -52,7 +52,7 @@ def test_every_help_has_examples_that_name_the_command(command: tuple[str, ...])
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
 def test_the_documentation_has_the_help_of_every_command(command: tuple[str, ...]) -> None:
-    page = (REPOSITORY / "docs" / "cli.md").read_text("utf-8")
+    page = (REPOSITORY / "docs" / "reference" / "cli.md").read_text("utf-8")
     help_text = run(*command, "--help").text.rstrip()
     assert f"holdfast {' '.join(command)}\n" in page
     assert help_text in page

@@ -66,13 +66,13 @@ def sign(text: str) -> str:
 def compacted(
     transcript: Transcript, policy: Policy, writer: Writer | None = None, *, force: bool = False
 ) -> Outcome:
-    means = PassContext(
+    context = PassContext(
         scale=Scale(),
         redact=redact,
         summarizer_window=None if writer is None else 32_000,
         sign=sign,
     )
-    flow = compaction(transcript, policy, means, force=force)
+    flow = compaction(transcript, policy, context, force=force)
     try:
         ask = next(flow)
         while True:

@@ -33,10 +33,10 @@ POLICY = Policy(context_length=8_000)
 
 
 def truncated(
-    transcript: Transcript, policy: Policy = POLICY, *, force: bool = False, **means: object
+    transcript: Transcript, policy: Policy = POLICY, *, force: bool = False, **context: object
 ) -> Outcome:
     flow = truncation(
-        transcript, policy, replace(PassContext(Scale(), redact), **means), force=force
+        transcript, policy, replace(PassContext(Scale(), redact), **context), force=force
     )
     try:
         next(flow)

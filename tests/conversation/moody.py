@@ -67,5 +67,5 @@ class MoodySession:
         self.clock.advance(61.0)
 
     def _engine(self) -> ChatEngine:
-        chain = SummarizerFallback(self.model, clock=self.clock)
-        return ChatEngine(Policy(**self._knobs), EngineDeps(clock=self.clock, chain=chain))
+        fallback = SummarizerFallback(self.model, clock=self.clock)
+        return ChatEngine(Policy(**self._knobs), EngineDeps(clock=self.clock, fallback=fallback))

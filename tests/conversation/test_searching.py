@@ -494,6 +494,19 @@ def test_a_wrong_call_is_answered_with_what_to_do(
     assert words in answer["error"]
 
 
+def test_a_call_is_answered_despite_slips_in_its_json(world: World) -> None:
+    world.begin(FIRST, "the zebra is striped", "yes")
+    right = world.search().call('{"query": "zebra", "limit": 3}')
+    assert FIRST in right
+    for written in (
+        "{'query': 'zebra', 'limit': 3}",
+        '{"query": "zebra", "limit": 3,}',
+        '```json\n{"query": "zebra", "limit": 3}\n```',
+        '{"query": "zebra", "limit": 3 // three\n}',
+    ):
+        assert world.search().call(written) == right
+
+
 @pytest.mark.parametrize("arguments", [None, "", "{}", {}])
 def test_a_call_without_arguments_browses(world: World, arguments: str | None) -> None:
     answer = json.loads(world.search().call(arguments))

@@ -1,6 +1,8 @@
 """What a live session promises: goals, pins, forks, rewinds, models, and the way back."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,41 @@ def test_a_review_sees_a_copy(chat: StoredConversation) -> None:
     assert contents(chat) == ["one"]
 
 
+def test_a_review_runs_beside_the_conversation_and_memory_hears_nothing_of_it(
+    tmp_path: Path,
+) -> None:
+    heard: list[object] = []
+    chat = begun(tmp_path / "store.db", strategy="rotation", automatic=False)
+    talk(chat, range(8))
+    listening = replace(
+        chat.live.deps,
+        listeners=(heard.append,),
+        before_folding=lambda window: str(heard.append(window) or ""),
+    )
+    chat.live.deps = listening
+    before = chat.messages()
+    review = chat.review(title="What is worth keeping?")
+
+    def look() -> None:
+        review.add_user("What is worth keeping?")
+        assert review.messages()[: len(before)] == before
+        review.add_assistant("The port.")
+        assert review.compact().outcome == "folded"
+        review.rewind()
+        review.end()
+
+    with ThreadPoolExecutor(1) as beside:
+        ended = beside.submit(look)
+        chat.add_user("And on")
+        ended.result()
+    assert heard == []
+    assert contents(chat)[-1] == "And on"
+    assert [each.fork for each in chat.lineage.sessions()][1] is Fork.REVIEW
+    assert chat.compact().outcome == "folded"
+    assert len(heard) == 2
+    chat.store.close()
+
+
 def test_a_rewind_takes_turns_out_and_undo_brings_them_back(chat: StoredConversation) -> None:
     for text in ("one", "two", "three"):
         chat.add_user(text)
@@ -211,7 +248,7 @@ def test_a_switch_that_cannot_fit_leaves_the_old_model(tmp_path: Path) -> None:
 
 
 def test_a_diff_that_does_not_exist_is_a_sentence(chat: StoredConversation) -> None:
-    with pytest.raises(UnknownSession, match="no such compaction; it has had 0"):
+    with pytest.raises(UnknownSession, match="was never compacted, so there is nothing to compare"):
         chat.diff()
 
 
@@ -235,3 +272,16 @@ def test_rotations_of_another_process_are_followed(tmp_path: Path) -> None:
     assert contents(chat)[-1] == "still here"
     for each in (chat, other):
         each.store.close()
+
+
+def test_messages_of_one_role_are_joined_where_a_server_demands_it(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", merge_roles=True)
+    chat.set_system("Be careful.")
+    chat.add_user("one")
+    chat.add_user("two")
+    chat.add_assistant("three")
+    assert contents(chat) == ["Be careful.", "one\n\ntwo", "three"]
+    assert len(chat.messages(merge_roles=False)) == 4
+    assert len(chat.body("anthropic").messages) == 2
+    assert len(another(chat).messages()) == 4
+    chat.store.close()

@@ -4,19 +4,19 @@ from holdfast.compaction import Flow, PassContext, Policy, compaction
 from holdfast.transcript import Transcript
 
 
-class SeenMeans:
+class SeenContext:
     """Notes the means of every pass."""
 
     def __init__(self) -> None:
-        self.means: list[PassContext] = []
+        self.context: list[PassContext] = []
 
     def __call__(
-        self, transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+        self, transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
     ) -> Flow:
-        self.means.append(means)
-        return compaction(transcript, policy, means, force=force)
+        self.context.append(context)
+        return compaction(transcript, policy, context, force=force)
 
     @property
     def recall(self) -> list[tuple[str, ...]]:
         """Return which tools each pass may name to the model."""
-        return [each.recall for each in self.means]
+        return [each.recall for each in self.context]

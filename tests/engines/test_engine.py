@@ -11,7 +11,7 @@ from holdfast.testing import FixedClock, ScriptedSummarizer
 from holdfast.tokens import Calibration
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring import estimate_tokens
-from tests.engines.seen import SeenMeans
+from tests.engines.seen import SeenContext
 
 Chat = dict[str, object]
 RECORD = "\n\n".join(
@@ -31,8 +31,10 @@ def chat(turns: int, words: int = 40) -> list[Chat]:
 
 def engine(*answers: str | Exception, window: int = 8_000, **knobs: object) -> ChatEngine:
     clock = FixedClock()
-    chain = SummarizerFallback(ScriptedSummarizer(answers), clock=clock) if answers else None
-    return ChatEngine(Policy(context_length=window, **knobs), EngineDeps(clock=clock, chain=chain))  # type: ignore[arg-type]
+    fallback = SummarizerFallback(ScriptedSummarizer(answers), clock=clock) if answers else None
+    return ChatEngine(
+        Policy(context_length=window, **knobs), EngineDeps(clock=clock, fallback=fallback)
+    )  # type: ignore[arg-type]
 
 
 def test_a_long_list_becomes_a_short_one_and_stays_as_it_was() -> None:
@@ -105,9 +107,9 @@ def test_real_usage_calibrates_the_estimate_and_proves_what_fits() -> None:
     it = engine(window=200_000)
     messages = chat(50)
     it.should_compress(messages)
-    rough = it.gauges.rough
+    rough = it.state.rough
     assert it.update_from_response(rough * 2) is None
-    assert it.gauges.calibration == Calibration(2.0, 1)
+    assert it.state.calibration == Calibration(2.0, 1)
     it.should_compress(messages)
     assert it.expected_tokens == rough * 2
 
@@ -122,7 +124,7 @@ def test_a_server_that_reports_nothing_falls_back_to_the_estimate() -> None:
     it = engine()
     it.should_compress(chat(60))
     assert it.update_from_response(0) is not None
-    assert it.gauges.calibration == Calibration()
+    assert it.state.calibration == Calibration()
 
 
 DENSE: list[Chat] = [{"role": "user", "content": "one long request " * 8_000}]
@@ -132,26 +134,26 @@ def test_two_poor_passes_stop_automatic_compaction_and_a_manual_one_starts_it_ag
     it = engine()
     it.compress(DENSE)
     second = it.compress(DENSE)
-    assert it.gauges.progress.blocked is StallCause.DENSE_SESSION
+    assert it.state.progress.blocked is StallCause.DENSE_SESSION
     assert any("Automatic compaction has stopped" in each for each in second.report.warnings)
     assert not it.should_compress(chat(60))
     blocked = it.compress(chat(60))
     assert isinstance(blocked.outcome, Unchanged)
     assert "Start fresh" in blocked.report.reason
     assert isinstance(it.compress(chat(60), force=True).outcome, Folded)
-    assert it.gauges.progress.blocked is None
+    assert it.state.progress.blocked is None
 
 
 def test_passes_that_were_not_due_and_failures_are_not_counted() -> None:
     it = engine()
     for _ in range(3):
         it.compress(chat(2))
-    assert it.gauges.progress.blocked is None
+    assert it.state.progress.blocked is None
     denied = engine(*[SummarizerDenied("bad key")] * 4)
     for _ in range(3):
         assert denied.compress(chat(60)).report.outcome == "abandoned"
     assert "credential" in denied.compress(chat(60)).report.reason
-    assert denied.gauges.progress.blocked is None
+    assert denied.state.progress.blocked is None
 
 
 def test_a_focus_is_a_manual_request() -> None:
@@ -182,7 +184,7 @@ def test_recovery_uses_what_real_usage_taught() -> None:
     it = engine(window=32_000)
     messages = chat(200)
     it.should_compress(messages)
-    it.update_from_response(it.gauges.rough * 2)
+    it.update_from_response(it.state.rough * 2)
     result = it.recover(messages)
     assert 2 * estimate_tokens(result.messages) <= it.policy.threshold_tokens * 1.05
 
@@ -201,7 +203,7 @@ def test_usage_reported_after_a_compaction_does_not_teach_from_the_list_before_i
     assert it.should_compress(messages)
     smaller = it.compress(messages)
     it.update_from_response(smaller.report.tokens_after)
-    assert it.gauges.calibration == Calibration(1.0, 1)
+    assert it.state.calibration == Calibration(1.0, 1)
     it.should_compress(smaller.messages)
     assert it.expected_tokens == pytest.approx(smaller.report.tokens_after, rel=0.02)
 
@@ -232,7 +234,7 @@ def test_a_model_switch_recomputes_the_budgets_and_forgets_what_was_learned() ->
     it.compress(DENSE)
     it.update_model(200_000)
     assert it.policy.threshold_tokens == 100_000
-    assert it.gauges.progress.blocked is None
+    assert it.state.progress.blocked is None
 
 
 def test_the_real_size_scales_the_report() -> None:
@@ -308,7 +310,7 @@ def test_an_abort_leaves_everything_as_it_was() -> None:
 
 
 def test_the_tools_that_find_folded_turns_reach_the_pass_and_a_bare_one_has_none() -> None:
-    seen = SeenMeans()
+    seen = SeenContext()
     it = ChatEngine(Policy(context_length=8_000), EngineDeps(clock=FixedClock(), algorithm=seen))
     transcript = DIALECTS["openai"].decode(Body(list(chat(60))))
     wanted = Request(recall=("session_search", "read_original"))

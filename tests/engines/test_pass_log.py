@@ -44,8 +44,10 @@ def engine(
     **knobs: bool,
 ) -> ChatEngine:
     model = ScriptedSummarizer(answers, name="model")
-    chain = SummarizerFallback(main or model, model if main else None, clock=clock)
-    return ChatEngine(Policy(context_length=16_000, **knobs), EngineDeps(clock=clock, chain=chain))  # type: ignore[arg-type]
+    fallback = SummarizerFallback(main or model, model if main else None, clock=clock)
+    return ChatEngine(
+        Policy(context_length=16_000, **knobs), EngineDeps(clock=clock, fallback=fallback)
+    )  # type: ignore[arg-type]
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:

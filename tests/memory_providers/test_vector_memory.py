@@ -76,6 +76,13 @@ def test_what_stands_in_the_window_is_not_recalled_until_it_is_folded(tmp_path: 
     assert words in memory.prefetch(question)
 
 
+def test_what_the_user_took_back_is_not_recalled(tmp_path: Path) -> None:
+    memory = memory_in(tmp_path)
+    memory.sync("The staging database listens on port 5433.", "")
+    memory.on_session_switch("a", "a", "rewind", rewound=True)
+    assert memory.prefetch("Which port does the staging database use?") == ""
+
+
 @pytest.mark.parametrize("reason", ["branched", "reset"])
 def test_another_conversation_recalls_what_this_one_said(tmp_path: Path, reason: str) -> None:
     memory = memory_in(tmp_path)

@@ -19,14 +19,14 @@ class Recorder(MemoryProvider):
         self._name = name
         self.answer = answer
         self.delay = delay
-        self.calls: list[tuple[str, ...]] = []
+        self.calls: list[tuple[object, ...]] = []
         self.random = Random(7)
 
     @property
     def name(self) -> str:
         return self._name
 
-    def note(self, *call: str) -> None:
+    def note(self, *call: object) -> None:
         if self.delay:
             time.sleep(self.random.random() * self.delay)
         self.calls.append(call)
@@ -42,8 +42,8 @@ class Recorder(MemoryProvider):
         self.note("call", name, str(dict(arguments)))
         return self.answer  # type: ignore[return-value]
 
-    def on_turn_start(self, words: str) -> None:
-        self.note("on_turn_start", words)
+    def on_turn_start(self, words: str, turn: int) -> None:
+        self.note("on_turn_start", words, turn)
 
     def prefetch(self, query: str) -> str:
         self.note("prefetch", query)
@@ -59,8 +59,8 @@ class Recorder(MemoryProvider):
         self.note("on_pre_compress", str(len(messages)))
         return self.answer  # type: ignore[return-value]
 
-    def on_session_switch(self, old: str, new: str, reason: str) -> None:
-        self.note("on_session_switch", old, new, reason)
+    def on_session_switch(self, old: str, new: str, reason: str, *, rewound: bool = False) -> None:
+        self.note("on_session_switch", old, new, reason, *(["rewound"] if rewound else []))
 
     def on_session_end(self, messages: Transcript) -> None:
         self.note("on_session_end", str(len(messages)))
@@ -89,7 +89,7 @@ class Troubled(Recorder):
     def hang(self) -> None:
         self.released.wait(HANGS)
 
-    def note(self, *call: str) -> None:
+    def note(self, *call: object) -> None:
         super().note(*call)
         if call[0] in self.hooks:
             self.trouble()

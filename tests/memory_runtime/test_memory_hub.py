@@ -1,4 +1,4 @@
-"""The federation: whatever a provider does, the turn goes on in time, and the status says so."""
+"""The memory hub: whatever a provider does, the turn goes on in time, and the status says so."""
 
 import json
 import logging
@@ -56,14 +56,14 @@ def hung() -> Iterator[Callable[..., Troubled]]:
 def test_a_turn_reaches_the_provider_hook_by_hook_in_order() -> None:
     provider = Recorder(answer="The port is 8443.")
     memory = joined(provider)
-    memory.begin_turn("Which port?")
+    memory.begin_turn("Which port?", 1)
     assert memory.recall("Which port?") == "The port is 8443."
     memory.after_turn("Which port?", "It is 8443.")
     memory.switched("a", "b", "rotation")
     memory.ended(MESSAGES)
     assert memory.close(5) == ()
     assert provider.calls == [
-        ("on_turn_start", "Which port?"),
+        ("on_turn_start", "Which port?", 1),
         ("prefetch", "Which port?"),
         ("sync", "Which port?", "It is 8443."),
         ("queue_prefetch", "Which port?"),
@@ -95,7 +95,7 @@ def test_a_recall_that_hangs_delays_the_turn_by_the_deadline_once(
     provider = hung(hook)
     memory = joined(provider)
     with in_time():
-        memory.begin_turn("one")
+        memory.begin_turn("one", 1)
         assert memory.recall("one") == ""
     assert memory.status().late == 1
     assert memory.status().trouble == (
@@ -103,7 +103,7 @@ def test_a_recall_that_hangs_delays_the_turn_by_the_deadline_once(
     )
     with in_time(0.0):
         for turn in ("two", "three", "four"):
-            memory.begin_turn(turn)
+            memory.begin_turn(turn, 1)
             assert memory.recall(turn) == ""
     names = [each.name for each in threading.enumerate()]
     assert names.count("holdfast-memory-troubled") == 1
@@ -188,7 +188,7 @@ def raising() -> None:
     ("hook", "use"),
     [
         ("prefetch", lambda memory: memory.recall("words")),
-        ("on_turn_start", lambda memory: memory.begin_turn("words")),
+        ("on_turn_start", lambda memory: memory.begin_turn("words", 1)),
         ("sync", lambda memory: memory.after_turn("words", "answer")),
         ("queue_prefetch", lambda memory: memory.after_turn("words", "answer")),
         ("on_pre_compress", lambda memory: memory.before_folding(MESSAGES)),
@@ -289,7 +289,7 @@ def test_providers_hear_the_users_own_words_without_secrets_and_without_memory()
 def test_a_bare_command_is_nothing_to_remember() -> None:
     provider = Recorder(answer="something")
     memory = joined(provider)
-    memory.begin_turn("/review")
+    memory.begin_turn("/review", 1)
     assert memory.recall("<command-name>/review</command-name>") == ""
     memory.after_turn("/review", "Reviewed.")
     memory.close(5)
@@ -300,7 +300,7 @@ def test_sync_order_holds_under_load() -> None:
     provider = Recorder(delay=0.002)
     memory = MemoryHub(Plain(), provider, deadline=10)
     for turn in range(300):
-        memory.begin_turn(f"words {turn}")
+        memory.begin_turn(f"words {turn}", 1)
         if turn % 10 == 0:
             memory.recall(f"words {turn}")
         memory.after_turn(f"words {turn}", f"answer {turn}")
@@ -320,11 +320,11 @@ def test_what_waits_is_bounded(hung: Callable[..., Troubled]) -> None:
     assert (status.waiting, status.skipped) == (2_000, 2)
 
 
-def test_a_closed_federation_asks_nobody() -> None:
+def test_a_closed_hub_asks_nobody() -> None:
     provider = Recorder(answer="fine")
     memory = joined(provider)
     assert memory.close(5) == memory.close(5) == ()
-    memory.begin_turn("words")
+    memory.begin_turn("words", 1)
     memory.after_turn("words", "answer")
     assert memory.recall("words") == memory.before_folding(MESSAGES) == ""
     assert json.loads(memory.call("recorder_search", {})) == {"error": "memory recorder is closed"}
@@ -433,7 +433,7 @@ def test_a_system_without_threads_costs_memory_and_not_the_turn(
 def test_a_provider_that_has_no_hooks_needs_no_thread() -> None:
     memory = joined(None)
     names = {each.name for each in threading.enumerate()}
-    memory.begin_turn("words")
+    memory.begin_turn("words", 1)
     memory.after_turn("words", "answer")
     memory.switched("a", "b", "new")
     memory.ended(MESSAGES)
@@ -540,7 +540,7 @@ def test_the_block_is_that_of_the_session() -> None:
     memory.ended(MESSAGES)
     memory.begin_session("e")
     assert memory.close(5) == ()
-    assert [call for call in provider.calls if call[0].startswith("on_session")] == [
+    assert [call for call in provider.calls if str(call[0]).startswith("on_session")] == [
         ("on_session_switch", "a", "b", "reset"),
         ("on_session_switch", "b", "c", "compression"),
         ("on_session_switch", "c", "d", "resume"),
@@ -559,7 +559,7 @@ def test_whatever_is_raised_is_noted_and_goes_no_further(error: BaseException) -
         raise error
 
     memory = joined(Troubled("prefetch", "sync", "on_turn_start", trouble=fail))
-    memory.begin_turn("one")
+    memory.begin_turn("one", 1)
     assert memory.recall("one") == ""
     memory.after_turn("one", "two")
     assert memory.close(5) == ()

@@ -44,10 +44,10 @@ def engine(*answers: str | Exception, fallback: ScriptedSummarizer | None = None
     """Return an engine whose models answer from a script, on a clock that stands still."""
     clock = FixedClock()
     scripted = ScriptedSummarizer(answers, name="model")
-    chain = SummarizerFallback(fallback or scripted, scripted if fallback else None, clock=clock)
+    fallback = SummarizerFallback(fallback or scripted, scripted if fallback else None, clock=clock)
     return ChatEngine(
         holdfast.Policy(context_length=WINDOW),
-        EngineDeps(clock=clock, chain=chain, sign=installation_sign),
+        EngineDeps(clock=clock, fallback=fallback, sign=installation_sign),
     )
 
 
@@ -194,10 +194,10 @@ def test_a_rate_limit_gives_the_deterministic_record_and_a_pause_as_long_as_aske
     assert_deterministic_fallback(compacted(limited), "HTTP 429")
     clock = FixedClock()
     model = ScriptedSummarizer([limited, record(), record()], name="model")
-    chain = SummarizerFallback(model, clock=clock)
+    fallback = SummarizerFallback(model, clock=clock)
     asked = ChatEngine(
         holdfast.Policy(context_length=WINDOW),
-        EngineDeps(clock=clock, chain=chain, sign=installation_sign),
+        EngineDeps(clock=clock, fallback=fallback, sign=installation_sign),
     )
     seen = [origin(asked.compress(session()))]
     clock.advance(89.0)
@@ -234,10 +234,10 @@ def test_a_model_that_hangs_is_given_up_in_time() -> None:
 
     def made() -> ChatEngine:
         clock = FixedClock()
-        chain = SummarizerFallback(Hanging(), clock=clock, timeout=0.1)
+        fallback = SummarizerFallback(Hanging(), clock=clock, timeout=0.1)
         return ChatEngine(
             holdfast.Policy(context_length=WINDOW),
-            EngineDeps(clock=clock, chain=chain, sign=installation_sign),
+            EngineDeps(clock=clock, fallback=fallback, sign=installation_sign),
         )
 
     messages = session()

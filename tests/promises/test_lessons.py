@@ -55,8 +55,8 @@ class Listening:
 def engine(model: Listening) -> ChatEngine:
     clock = FixedClock()
     policy = holdfast.Policy(context_length=WINDOW)
-    chain = SummarizerFallback(model, clock=clock)
-    return ChatEngine(policy, EngineDeps(clock=clock, chain=chain, sign=installation_sign))
+    fallback = SummarizerFallback(model, clock=clock)
+    return ChatEngine(policy, EngineDeps(clock=clock, fallback=fallback, sign=installation_sign))
 
 
 @pytest.mark.parametrize("window", [3_000, 6_000, 24_000])

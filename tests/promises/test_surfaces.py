@@ -26,6 +26,7 @@ CHANGED: dict[str, object] = {
     "model.base_url": "http://localhost:1/v1",
     "model.context_length": 77_000,
     "model.cache_ttl": "1h",
+    "model.merge_roles": True,
     "compression.enabled": False,
     "compression.threshold": 0.61,
     "compression.target_ratio": 0.31,
@@ -58,6 +59,7 @@ STORELESS = "Nothing is stored."
 ITSELF = "It is the engine that is called `compressor`; another is chosen for a conversation."
 EVERYWHERE = {"model.cache_ttl": SENDS} | {key: REMEMBERS for key in KEYS if key[:7] == "memory."}
 WITHOUT_STORE = EVERYWHERE | {
+    "model.merge_roles": SENDS,
     "compression.enabled": ASKED,
     "compression.strategy": STORELESS,
     "compression.ahead_of_time": ASKED,

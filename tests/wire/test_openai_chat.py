@@ -19,6 +19,7 @@ from holdfast.transcript import (
     shape,
 )
 from holdfast.wire import DIALECTS, Body
+from holdfast.wire.openai_chat import merged_roles
 
 OPENAI = DIALECTS["openai"]
 
@@ -337,3 +338,25 @@ def test_a_result_that_says_nothing_to_another_provider_is_empty_text(form: Form
     body = OPENAI.encode((Message(Role.USER, (Text("Go"),)), asked, answered))
     assert body.messages[-1] == answer("")
     assert OPENAI.validate(body) == ()
+
+
+def test_messages_of_one_role_are_joined_by_a_blank_line_and_results_stay_apart() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "n", "arguments": "{}"}}
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "one"},
+        {"role": "user", "content": "two"},
+        {"role": "assistant", "content": "three"},
+        {"role": "assistant", "content": None, "tool_calls": [call, {**call, "id": "d"}]},
+        {"role": "tool", "tool_call_id": "c", "content": "four"},
+        {"role": "tool", "tool_call_id": "d", "content": "five"},
+        {"role": "user", "content": "six"},
+        {"role": "user", "content": [image]},
+    ]
+    assert merged_roles(messages) == [
+        {"role": "user", "content": "one\n\ntwo"},
+        {"role": "assistant", "content": "three", "tool_calls": [call, {**call, "id": "d"}]},
+        *messages[4:6],
+        {"role": "user", "content": [{"type": "text", "text": "six"}, image]},
+    ]
+    assert messages[0] == {"role": "user", "content": "one"}

@@ -15,13 +15,13 @@ from holdfast.config.settings import ModelSettings
 from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import MemoryProvider
-from holdfast.session import Fork, Session
+from holdfast.session import EndReason, Fork, Session
 from holdfast.testing import FixedClock
 from holdfast.transcript import Transcript
 from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.chats import PROMPT, Chats, Wishes
 from holdfast.wiring.conversations import Conversation
-from tests.engines.seen import SeenMeans
+from tests.engines.seen import SeenContext
 from tests.providers.provider import Provider, Reply, provider
 from tests.providers.streams import spoken, streamed
 
@@ -57,6 +57,19 @@ def test_a_conversation_begins_with_the_prompt_memory_and_the_project(tmp_path: 
         assert opened.window == WINDOW
     with chats(tmp_path, memory=False) as (opened, _):
         assert opened.begin("").messages() == [{"role": "system", "content": PROMPT}]
+
+
+@pytest.mark.parametrize(("merges", "sent"), [(True, 2), (False, 3)])
+def test_a_strict_server_gets_no_two_messages_of_one_role_in_a_row(
+    tmp_path: Path, *, merges: bool, sent: int
+) -> None:
+    with chats(tmp_path, memory=False, merge_roles=merges) as (opened, server):
+        chat = opened.begin("")
+        chat.add_user("One")
+        list(opened.agent(chat).turn("Two"))
+        messages = server.requests[-1].fields["messages"]
+    assert len(messages) == sent
+    assert messages[-1]["content"] == ("One\n\nTwo" if merges else "Two")
 
 
 def test_memory_and_project_take_at_most_their_share_of_a_small_window(tmp_path: Path) -> None:
@@ -177,14 +190,60 @@ def test_only_a_conversation_in_which_nothing_was_said_is_forgotten(tmp_path: Pa
             opened.store.session(empty.id)
 
 
-def test_beginning_anew_keeps_the_goal_and_leaves_the_other_open(tmp_path: Path) -> None:
+def test_beginning_anew_keeps_the_goal_and_ends_the_other_which_can_be_gone_back_to(
+    tmp_path: Path,
+) -> None:
+    with chats(tmp_path, context_length=50_000) as (opened, _):
+        chat = opened.begin("")
+        chat.add_user("Hi")
+        chat.goal = "Ship it"
+        fresh = opened.begin_anew(chat)
+        now = fresh.session
+        assert (now.goal, len(fresh.messages()), now.context_length) == ("Ship it", 1, 50_000)
+        assert (now.parent, now.fork) == (chat.id, Fork.RESET)
+        assert (chat.session.end_reason, chat.session.is_live) == (EndReason.RESET, False)
+        again = opened.open(chat.id)
+        assert (again.id, again.session.is_live, again.log[-1].message.text) == (
+            *(chat.id, True),
+            "Hi",
+        )
+        assert opened.open(fresh.id).id == fresh.id
+
+
+def test_a_new_beginning_in_which_nothing_was_said_is_forgotten(tmp_path: Path) -> None:
     with chats(tmp_path) as (opened, _):
         chat = opened.begin("")
         chat.add_user("Hi")
         chat.goal = "Ship it"
         fresh = opened.begin_anew(chat)
-        assert (fresh.goal, len(fresh.messages()), chat.session.is_live) == ("Ship it", 1, True)
-        assert opened.open(chat.id).id == chat.id
+        assert opened.forget_if_unused(fresh)
+        assert [each.id for each in opened.store.lineage(chat.id)] == [chat.id]
+        assert opened.open(chat.id).session.is_live
+
+
+def test_a_branch_ends_the_other_unless_it_is_kept_and_memory_follows(tmp_path: Path) -> None:
+    told = Told()
+    with chats(tmp_path) as (opened, _):
+        assert opened.memory is not None
+        opened.memory.attach(told)
+        chat = opened.begin("")
+        chat.add_user("Hi")
+        beside = opened.branch(chat, "Beside", keep_parent=True)
+        assert chat.session.is_live
+        other = opened.branch(opened.open(chat.id), "Other")
+        assert (other.title, other.session.parent) == ("Other", chat.id)
+        assert chat.session.end_reason is EndReason.BRANCHED
+        # What was branched off from does not change any more: going back branches once more.
+        back = opened.open(chat.id)
+        assert (back.session.parent, back.session.fork) == (chat.id, Fork.BRANCH)
+        assert back.messages() == chat.messages()
+        assert chat.session.end_reason is EndReason.BRANCHED
+    assert told.calls == [
+        (chat.id, beside.id, "branch"),
+        (beside.id, chat.id, "resume"),
+        (chat.id, other.id, "branch"),
+        (other.id, back.id, "resume"),
+    ]
 
 
 def test_a_compaction_has_a_price_only_where_prices_are_known(tmp_path: Path) -> None:
@@ -200,11 +259,30 @@ class Told(MemoryProvider):
     def __init__(self) -> None:
         self.calls: list[tuple[object, ...]] = []
 
-    def on_session_switch(self, old: str, new: str, reason: str) -> None:
-        self.calls.append((old, new, reason))
+    def on_session_switch(self, old: str, new: str, reason: str, *, rewound: bool = False) -> None:
+        self.calls.append((old, new, reason, *(["rewound"] if rewound else [])))
 
     def on_session_end(self, messages: Transcript) -> None:
         self.calls.append(tuple(message.text for message in messages))
+
+
+def test_memory_hears_of_a_window_that_was_turned_back_and_forth(tmp_path: Path) -> None:
+    told = Told()
+    with chats(tmp_path) as (opened, _):
+        assert opened.memory is not None
+        opened.memory.attach(told)
+        chat = opened.begin("")
+        chat.add_user("Hi")
+        chat.add_assistant("Yes?")
+        assert not chat.undo()
+        assert not chat.redo()
+        chat.rewind(0)
+        chat.rewind()
+        chat.undo()
+        chat.redo()
+    assert told.calls == [
+        (chat.id, chat.id, reason, "rewound") for reason in ("rewind", "undo", "redo")
+    ]
 
 
 def test_memory_hears_of_every_session_and_of_the_end(tmp_path: Path) -> None:
@@ -233,7 +311,7 @@ def test_what_was_remembered_in_one_session_is_in_the_prompt_of_the_next(tmp_pat
 def test_a_summary_in_a_chat_may_name_the_search_where_the_model_has_it(
     tmp_path: Path, *, tools: bool, recall: tuple[str, ...]
 ) -> None:
-    seen = SeenMeans()
+    seen = SeenContext()
     with chats(tmp_path, tools=tools) as (opened, _):
         chat = opened.begin("")
         opened.agent(chat)

@@ -11,7 +11,7 @@ from holdfast.errors import ConfigError, SessionEnded, UnknownSession
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
-from tests.engines.seen import SeenMeans
+from tests.engines.seen import SeenContext
 
 
 def test_a_conversation_is_resumed_with_all_that_was_said(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_configured_store_and_habits_are_used(
 def test_a_host_names_the_tools_that_find_folded_turns_and_branches_have_them_too(
     tmp_path: Path,
 ) -> None:
-    seen = SeenMeans()
+    seen = SeenContext()
     engine = ChatEngine(Policy(), EngineDeps(clock=FixedClock(), algorithm=seen))
     for opening in ({"recall": ("session_search",)}, {}):
         with Conversation.open(store=tmp_path / "store.db", active=False, **opening) as chat:  # type: ignore[arg-type]

@@ -69,8 +69,8 @@ class Plan:
 class Memory(Protocol):
     """What a turn needs from whoever remembers beyond the conversation; none of it may hang."""
 
-    def begin_turn(self, words: str) -> None:
-        """Take note of what the user said."""
+    def begin_turn(self, words: str, turn: int) -> None:
+        """Take note of what the user said, and which turn of the conversation it begins."""
         ...
 
     def recall(self, query: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from holdfast.errors import ConfigError, HoldfastError
+from holdfast.wire.json_text import arguments_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -174,12 +174,6 @@ class Toolbox:
 
 def _read(written: str) -> Arguments | str:
     """Return the arguments, or what is wrong with them."""
-    if not written.strip():
-        return {}
-    try:
-        value: object = json.loads(written)
-    except (ValueError, RecursionError) as error:
-        return f"the arguments are not JSON ({error}); call again with a JSON object"
-    if not isinstance(value, dict):
-        return "the arguments are not a JSON object; call again with one"
-    return cast("dict[str, object]", value)
+    found = arguments_in(written)
+    wrong = "the arguments are not a whole JSON object; call again with one"
+    return wrong if found is None else found

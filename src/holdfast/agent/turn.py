@@ -29,6 +29,8 @@ from holdfast.agent.toolbox import Toolbox
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
 from holdfast.ports import Prompt
 from holdfast.session import Usage
+from holdfast.session.lineage_reader import said_until
+from holdfast.transcript import is_user_word
 from holdfast.wire.reply import read_reply
 
 if TYPE_CHECKING:
@@ -100,6 +102,7 @@ class Agent:
         self.caching = caching
         self.habits = habits
         self._watch = Watch(chat)
+        self._turns: int | None = None
         # Only what the model is offered may be named to it in a summary.
         chat.recall = self.toolbox.recall
 
@@ -108,7 +111,11 @@ class Agent:
         self.resume_draft()
         recalled = ""
         if self.memory is not None:
-            self.memory.begin_turn(words)
+            if self._turns is None:
+                said = said_until(self.chat.store, self.chat.id)
+                self._turns = sum(is_user_word(entry.message) for entry in said)
+            self._turns += 1
+            self.memory.begin_turn(words, self._turns)
             recalled = self.memory.recall(words)
         self.chat.add_user(words, recalled=recalled)
 

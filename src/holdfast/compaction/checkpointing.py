@@ -43,10 +43,10 @@ class Summarized:
     record: str = ""
 
 
-def observed(plan: CompactionPlan, means: PassContext) -> LiveState:
+def observed(plan: CompactionPlan, context: PassContext) -> LiveState:
     """Return the live state after all events, with what the host reports."""
     before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
-    return means.host.over(observe(plan.bare.transcript, means.toolkit, before))
+    return context.host.over(observe(plan.bare.transcript, context.toolkit, before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def record_room(shares: Shares) -> int:
 def compose(
     plan: CompactionPlan,
     told: SummarySource,
-    means: PassContext,
+    context: PassContext,
     *,
     shown: Container[int],
     around: str,
@@ -80,8 +80,8 @@ def compose(
     """
     count, shares = told.count, plan.shares
     draft = told.draft
-    live = _live(told.live, means, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
-    note = _note(plan, means, draft)
+    live = _live(told.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
+    note = _note(plan, context, draft)
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
     # In a small window a sentence says more than a name, and so does what a model wrote.
     of_ledger = (_OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER) * min(1.0, budget / _AMPLE)
@@ -94,7 +94,7 @@ def compose(
     written = render(record)
     proof_room = int((budget - left + count(written)) * of_ledger) - _JOINTS
     left -= count(written) + max(proof_room, 0)
-    said = _said(plan, means, written, draft.outdated, min(shares.said, left - _JOINTS))
+    said = _said(plan, context, written, draft.outdated, min(shares.said, left - _JOINTS))
     present = "\n".join((written, *said, live))
     untold = _without(draft.told(shown), chosen)
     earlier = [each for each in untold if each.section == "evidence"]
@@ -107,7 +107,7 @@ def compose(
         # Where few names are left to tell, the record takes what they do not need.
         record, _ = draft.record(room + spare, count, shown)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
-    return Summarized(means.redact(text), render(record))
+    return Summarized(context.redact(text), render(record))
 
 
 def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
@@ -121,19 +121,19 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
     ]
 
 
-def _note(plan: CompactionPlan, means: PassContext, draft: RecordDraft) -> str:
+def _note(plan: CompactionPlan, context: PassContext, draft: RecordDraft) -> str:
     """Return what the model is told of the summary itself: who wrote it, where the rest is."""
     folded = len(plan.cut.folded())
     by = f" by {draft.writer}" if draft.writer else " without a model"
     note = f"Written{by} from {folded:,} messages; the older a turn, the less is told of it."
-    if means.recall:
-        verb = "brings" if len(means.recall) == 1 else "bring"
-        note += f" {' and '.join(means.recall)} {verb} back the originals."
+    if context.recall:
+        verb = "brings" if len(context.recall) == 1 else "bring"
+        note += f" {' and '.join(context.recall)} {verb} back the originals."
     return note
 
 
 def _said(
-    plan: CompactionPlan, means: PassContext, written: str, outdated: Sequence[str], budget: int
+    plan: CompactionPlan, context: PassContext, written: str, outdated: Sequence[str], budget: int
 ) -> tuple[str, ...]:
     """Return the newest words of users that the record does not tell whole, word for word.
 
@@ -149,31 +149,31 @@ def _said(
             continue
         if any(each in words for each in outdated):
             continue
-        cost = means.scale.text(words) + 2
+        cost = context.scale.text(words) + 2
         if cost <= budget:
             quotes.append(words)
             budget -= cost
     return tuple(quotes)
 
 
-def _live(state: LiveState, means: PassContext, budget: int, limit: int) -> str:
+def _live(state: LiveState, context: PassContext, budget: int, limit: int) -> str:
     """Return the live state as far as it fits.
 
     The plan gives way to the budget, finished steps first. Goal and rules may take more, because
     a rule that is left out is a rule that is broken; where a quarter of the window does not hold
     them, the last ones go and a line says so.
     """
-    while state.plan and means.scale.text(render_live(state)) > budget:
+    while state.plan and context.scale.text(render_live(state)) > budget:
         done = next((item for item in state.plan if item.is_done), state.plan[-1])
         kept = [item for item in state.plan if item is not done]
         state = replace(state, plan=tuple(kept))
-    return _with_rules(state, max(budget, int(limit * _OF_LIVE)), means)
+    return _with_rules(state, max(budget, int(limit * _OF_LIVE)), context)
 
 
-def _with_rules(state: LiveState, most: int, means: PassContext) -> str:
+def _with_rules(state: LiveState, most: int, context: PassContext) -> str:
     text = render_live(state)
     for left_out in range(1, len(state.rules) + 1):
-        if means.scale.text(text) <= most:
+        if context.scale.text(text) <= most:
             break
         note = f"({left_out} more rules do not fit into this window)"
         text = render_live(replace(state, rules=(*state.rules[:-left_out], note)))

@@ -61,53 +61,53 @@ class _Source:
 
 
 def compaction(
-    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
 ) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
-    decision = decide(transcript, policy, means, force=force)
+    decision = decide(transcript, policy, context, force=force)
     match decision:
         case Nothing(reason):
-            return Unchanged(transcript, _untouched(transcript, means), reason)
+            return Unchanged(transcript, _untouched(transcript, context), reason)
         case Impossible(reason):
-            return Abandoned(transcript, _untouched(transcript, means), reason)
+            return Abandoned(transcript, _untouched(transcript, context), reason)
         case Enough(window):
-            return _pruned(transcript, window, policy, means)
+            return _pruned(transcript, window, policy, context)
         case CompactionPlan():
-            return (yield from _folded(decision, policy, means))
+            return (yield from _folded(decision, policy, context))
         case _:
             assert_never(decision)
 
 
-def _folded(plan: CompactionPlan, policy: Policy, means: PassContext) -> Flow:
-    live = observed(plan, means)
-    source = yield from _summarize(plan, policy, means, live)
+def _folded(plan: CompactionPlan, policy: Policy, context: PassContext) -> Flow:
+    live = observed(plan, context)
+    source = yield from _summarize(plan, policy, context, live)
     if isinstance(source, Declined):
-        reason = means.redact(source.reason)
-        return Abandoned(plan.source, _untouched(plan.source, means), reason)
-    built = fold(plan, source.draft, means, _with_notes(plan, means, live))
-    load = load_of(built.transcript, means.scale)
+        reason = context.redact(source.reason)
+        return Abandoned(plan.source, _untouched(plan.source, context), reason)
+    built = fold(plan, source.draft, context, _with_notes(plan, context, live))
+    load = load_of(built.transcript, context.scale)
     # Tokens are judged by the plan; here only bytes and images can be over their limits.
     over = replace(policy.budget, tokens=load.tokens).exceeded(load)
     bulky = tuple(f"the window is still over a limit: {each}" for each in over)
-    return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, means)
+    return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, context)
 
 
-def _with_notes(plan: CompactionPlan, means: PassContext, live: LiveState) -> LiveState:
+def _with_notes(plan: CompactionPlan, context: PassContext, live: LiveState) -> LiveState:
     """Let memory see what goes, at the last moment; what it notes stands in the live state."""
-    if means.before_folding is None or not plan.folded:
+    if context.before_folding is None or not plan.folded:
         return live
-    noted = means.before_folding(plan.folded).strip()
+    noted = context.before_folding(plan.folded).strip()
     return replace(live, remembered=(noted,) if noted else ())
 
 
-def _untouched(transcript: Transcript, means: PassContext) -> Report:
-    return Report.unchanged(len(transcript), means.scale.total(transcript))
+def _untouched(transcript: Transcript, context: PassContext) -> Report:
+    return Report.unchanged(len(transcript), context.scale.total(transcript))
 
 
 def _pruned(
-    transcript: Transcript, window: PrunedTranscript, policy: Policy, means: PassContext
+    transcript: Transcript, window: PrunedTranscript, policy: Policy, context: PassContext
 ) -> Pruned:
-    scale, pruned = means.scale, window.transcript
+    scale, pruned = context.scale, window.transcript
     report = Report(
         tokens_before=scale.total(transcript),
         tokens_after=scale.total(pruned),
@@ -120,19 +120,19 @@ def _pruned(
 
 
 def _summarize(
-    plan: CompactionPlan, policy: Policy, means: PassContext, live: LiveState
+    plan: CompactionPlan, policy: Policy, context: PassContext, live: LiveState
 ) -> Generator[Ask, Answer, _Source | Declined]:
     said = user_words(plan.bare.transcript)
     job = Job(
         messages=plan.folded,
         previous=plan.bare.previous,
         budget=record_room(plan.shares),
-        window=means.summarizer_window or 0,
-        count=means.scale.text,
-        redact=means.redact,
-        today=means.today,
-        focus=means.focus,
-        hint="" if means.focus else derive_focus(plan.bare.transcript),
+        window=context.summarizer_window or 0,
+        count=context.scale.text,
+        redact=context.redact,
+        today=context.today,
+        focus=context.focus,
+        hint="" if context.focus else derive_focus(plan.bare.transcript),
         task=said[-1] if said else "",
         opening=said[0] if said else "",
         context=plan.bare.transcript,
@@ -141,26 +141,26 @@ def _summarize(
         plan=live.plan,
     )
     warnings: tuple[str, ...] = ()
-    if means.summarizer_window is not None:
+    if context.summarizer_window is not None:
         written = yield from write(job)
         if isinstance(written, Composed):
             origin = "chunked" if written.chunks > 1 else "model"
             report = SummaryReport(origin, written.model, chunks=written.chunks)
-            told = draft(job, means.toolkit, written)
+            told = draft(job, context.toolkit, written)
             return _Source(told, report, written.warnings)
         if written.failure is Failure.AUTH:
             return written
         if policy.abort_on_summary_failure:
             frozen = "the conversation stays as it is until it is compressed by hand or begun anew"
             return replace(written, reason=f"{written.reason}; {frozen}")
-        reason = means.redact(written.reason)
+        reason = context.redact(written.reason)
         covered = f"the deterministic record covers {len(job.messages)} messages"
         warnings = (f"{reason}; {covered}",)
-    return _Source(draft(job, means.toolkit), SummaryReport("deterministic"), warnings)
+    return _Source(draft(job, context.toolkit), SummaryReport("deterministic"), warnings)
 
 
-def _concluded(plan: CompactionPlan, source: _Source, built: Fold, means: PassContext) -> Outcome:
-    before, after = plan.weight, means.scale.total(built.transcript)
+def _concluded(plan: CompactionPlan, source: _Source, built: Fold, context: PassContext) -> Outcome:
+    before, after = plan.weight, context.scale.total(built.transcript)
     report = _report(built.plan, source, built, after)
     nothing = replace(Report.unchanged(len(plan.source), before), summary=report.summary)
     if after >= before:

@@ -87,43 +87,43 @@ class _Built:
     weight: int
 
 
-def fold(plan: CompactionPlan, draft: RecordDraft, means: PassContext, live: LiveState) -> Fold:
+def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: LiveState) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gets what the tail leaves. Under a strict limit a tail that leaves no room for it
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    scale, told = means.scale, SummarySource(draft, live, cache(means.scale.summary))
+    scale, told = context.scale, SummarySource(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
-    built = _build(_frame(plan, means), told, means, goal)
+    built = _build(_frame(plan, context), told, context, goal)
     if plan.shares.strict and (built.weight > goal or not built.summary.text):
-        bare = _build(_frame_without_tail(plan, means), told, means, goal)
+        bare = _build(_frame_without_tail(plan, context), told, context, goal)
         if built.weight > goal or bare.summary.text:
             built = bare
     for _ in range(_GROWTHS if plan.shares.strict and not built.frame.squeezed else 0):
         spare = goal - built.weight
         if spare <= max(_WORTH_USING, goal // 20):
             break
-        longer = grow(built.frame.plan, spare, means)
-        grown = _build(_frame(longer, means), told, means, goal)
+        longer = grow(built.frame.plan, spare, context)
+        grown = _build(_frame(longer, context), told, context, goal)
         if grown.weight > goal or grown.weight <= built.weight or not grown.summary.text:
             break
         built = grown
     truncated = built.frame.truncated
     if built.weight > plan.shares.limit:
-        cropped = truncate(built.transcript, plan.shares.limit, scale, means.stored)
+        cropped = truncate(built.transcript, plan.shares.limit, scale, context.stored)
         built = replace(built, transcript=cropped.messages)
         truncated += cropped.count
-    return _proven(built, draft, means, truncated)
+    return _proven(built, draft, context, truncated)
 
 
-def _proven(built: _Built, draft: RecordDraft, means: PassContext, truncated: int) -> Fold:
+def _proven(built: _Built, draft: RecordDraft, context: PassContext, truncated: int) -> Fold:
     frame, summary = built.frame, built.summary
     around = words_of((*frame.head, *frame.kept, *frame.tail))
     return Fold(
-        transcript=signed(built.transcript, means.sign),
-        summary_tokens=means.scale.text(summary.text),
+        transcript=signed(built.transcript, context.sign),
+        summary_tokens=context.scale.text(summary.text),
         audit=audit(draft.statements, summary.record, f"{summary.text}\n{around}"),
         truncated=truncated,
         tail=len(frame.tail),
@@ -131,9 +131,9 @@ def _proven(built: _Built, draft: RecordDraft, means: PassContext, truncated: in
     )
 
 
-def _build(frame: _Frame, told: SummarySource, means: PassContext, goal: int) -> _Built:
+def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) -> _Built:
     """Build the window once; again only where its words weigh more together than apart."""
-    scale, shares = means.scale, frame.plan.shares
+    scale, shares = context.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
     note = note_weight(frame.head, scale) if frame.head else 0
@@ -147,7 +147,9 @@ def _build(frame: _Frame, told: SummarySource, means: PassContext, goal: int) ->
     least = max(wish // 2, floor) if is_over and not shares.strict else floor // 2
     budget = min(wish, max(goal - fixed, least))
     for _ in range(_TRIES):
-        summary = compose(frame.plan, told, means, shown=frame.shown, around=around, budget=budget)
+        summary = compose(
+            frame.plan, told, context, shown=frame.shown, around=around, budget=budget
+        )
         window = repair(assemble(frame.head, summary.text, frame.kept, frame.tail))
         built = _Built(frame, window, summary, scale.total(window))
         over = built.weight - goal
@@ -157,21 +159,21 @@ def _build(frame: _Frame, told: SummarySource, means: PassContext, goal: int) ->
     return _Built(frame, without, Summarized(), scale.total(without))
 
 
-def _frame(plan: CompactionPlan, means: PassContext) -> _Frame:
+def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     window, cut = plan.window.transcript, plan.cut
     tail = window[cut.tail :]
     newest = newest_user(window)
-    spared = 0 if newest is None or newest < cut.tail else means.scale.weigh(window[newest])
-    cropped = truncate(tail, plan.shares.ceiling + spared, means.scale, means.stored)
+    spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
+    cropped = truncate(tail, plan.shares.ceiling + spared, context.scale, context.stored)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
 
 
-def _frame_without_tail(plan: CompactionPlan, means: PassContext) -> _Frame:
+def _frame_without_tail(plan: CompactionPlan, context: PassContext) -> _Frame:
     # A strict window has no head but the system prompt.
     head = plan.cut.head
-    kept = leanest(plan.measured, means)[head:]
+    kept = leanest(plan.measured, context)[head:]
     shown = frozenset((*range(head), *must_stay(plan.measured)))
     return _Frame(plan, plan.window.transcript[:head], kept, (), shown, squeezed=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, cast
 
+from holdfast.keywords import names_checked
 from holdfast.transcript import ToolCall, ToolResult
 from holdfast.transcript.toolkit import Family, PlanItem, Toolkit, fields_of, flat, planned
 
@@ -41,6 +42,7 @@ _LABELS = {
 _SINGLE = frozenset({"goal", "directory", "branch"})
 
 
+@names_checked
 @dataclass(frozen=True, slots=True)
 class LiveState:
     """What is true now, whatever was folded."""

@@ -186,13 +186,13 @@ Decision: TypeAlias = CompactionPlan | Enough | Nothing | Impossible
 
 
 def decide(
-    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
 ) -> Decision:
     """Return what a compaction of the transcript would do.
 
     With `force` it compacts even when everything fits the budget of the tail.
     """
-    scale = means.scale
+    scale = context.scale
     bare = without_summaries(transcript)
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
@@ -200,8 +200,8 @@ def decide(
     if policy.fit is None and before < policy.threshold_tokens:
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
-            return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, means)
-    smallest = scale.total(leanest(it, means))
+            return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, context)
+    smallest = scale.total(leanest(it, context))
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
@@ -212,15 +212,15 @@ def decide(
         rest=max(it.weight() - fixed, 0),
         previous=scale.text(bare.summary),
         tail=max((before - smallest) // 2, 1) if force else None,
-        written=means.summarizer_window is not None,
+        written=context.summarizer_window is not None,
     )
     chosen = cut(it, head, shares)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
     plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned)
     reason = _nothing_to_fold(plan, policy)
     if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(transcript, shares, means, reason)
-    return _pruned(plan, policy, means)
+        return _cropped(transcript, shares, context, reason)
+    return _pruned(plan, policy, context)
 
 
 def note_weight(head: Sequence[Message], scale: Scale) -> int:
@@ -230,7 +230,7 @@ def note_weight(head: Sequence[Message], scale: Scale) -> int:
     return 0 if is_there else scale.text(SYSTEM_NOTE)
 
 
-def leanest(it: Measured, means: PassContext) -> Transcript:
+def leanest(it: Measured, context: PassContext) -> Transcript:
     """Return what stays whatever happens, in its shortest form.
 
     The system prompt and the newest user message keep every word; the arguments and the partial
@@ -238,7 +238,7 @@ def leanest(it: Measured, means: PassContext) -> Transcript:
     """
     words = {*range(system_end(it.transcript)), it.newest}
     return tuple(
-        it.transcript[at] if at in words else squeezed(it.transcript[at], means.describe)
+        it.transcript[at] if at in words else squeezed(it.transcript[at], context.describe)
         for at in must_stay(it)
     )
 
@@ -306,34 +306,34 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
 
 
 def _cropped(
-    transcript: Transcript, shares: Shares, means: PassContext, reason: str
+    transcript: Transcript, shares: Shares, context: PassContext, reason: str
 ) -> Enough | Nothing:
     """Make an oversized window smaller when nothing can be folded: cut tool results and media.
 
     One huge output in the newest exchange fills a window although there is no middle yet.
     """
-    scale = means.scale
+    scale = context.scale
     before = scale.total(transcript)
     if before <= shares.limit:
         return Nothing(reason)
     shown = without_old_media(transcript)
-    cropped = truncate(repair(shown.transcript), shares.limit, scale, means.stored)
+    cropped = truncate(repair(shown.transcript), shares.limit, scale, context.stored)
     if scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
     return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
 
 
-def grow(plan: CompactionPlan, spare: int, means: PassContext) -> CompactionPlan:
+def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPlan:
     """Return the plan with tokens that were left over given to the tail."""
     tail = plan.shares.tail + spare
     grown = replace(plan.shares, tail=tail, ceiling=tail)
     chosen = cut(plan.measured, plan.cut.head, grown)
     wider = replace(plan, shares=grown, cut=chosen)
-    return replace(wider, window=_window(wider, means, protected=chosen.tail))
+    return replace(wider, window=_window(wider, context, protected=chosen.tail))
 
 
-def _pruned(plan: CompactionPlan, policy: Policy, means: PassContext) -> CompactionPlan | Enough:
+def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> CompactionPlan | Enough:
     """Prune, and say whether that is enough.
 
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
@@ -345,22 +345,22 @@ def _pruned(plan: CompactionPlan, policy: Policy, means: PassContext) -> Compact
         protected = max(min(protected, floor), plan.cut.head)
     target = policy.target_tokens
     is_first = plan.bare.previous is None
-    if is_first and _may_reach(target, plan.measured, protected, means.scale):
-        window = _shortened(plan, means, protected)
+    if is_first and _may_reach(target, plan.measured, protected, context.scale):
+        window = _shortened(plan, context, protected)
         # A line that tells of an output is shorter than it, and may weigh more all the same.
         most = min(target, plan.weight - 1)
-        if window.counts.any and means.scale.total(window.transcript) <= most:
-            return Enough(_least_shortened(plan, window, policy, means))
-    return replace(plan, window=_window(plan, means, protected=protected))
+        if window.counts.any and context.scale.total(window.transcript) <= most:
+            return Enough(_least_shortened(plan, window, policy, context))
+    return replace(plan, window=_window(plan, context, protected=protected))
 
 
-def _shortened(plan: CompactionPlan, means: PassContext, protected: int) -> PrunedTranscript:
-    pruned = prune(plan.bare.transcript, means.describe, protected=protected)
+def _shortened(plan: CompactionPlan, context: PassContext, protected: int) -> PrunedTranscript:
+    pruned = prune(plan.bare.transcript, context.describe, protected=protected)
     return replace(pruned, transcript=repair(pruned.transcript))
 
 
 def _least_shortened(
-    plan: CompactionPlan, window: PrunedTranscript, policy: Policy, means: PassContext
+    plan: CompactionPlan, window: PrunedTranscript, policy: Policy, context: PassContext
 ) -> PrunedTranscript:
     """Return the window with only as much old output shortened as a fit of that size needs."""
     it = plan.measured
@@ -369,9 +369,9 @@ def _least_shortened(
     over = it.weight() - policy.fit
     for at, (whole, short) in enumerate(zip(it.weights, window.transcript, strict=True)):
         if over <= 0:
-            fuller = _shortened(plan, means, at)
-            return fuller if means.scale.total(fuller.transcript) <= policy.fit else window
-        over -= whole - means.scale.weigh(short)
+            fuller = _shortened(plan, context, at)
+            return fuller if context.scale.total(fuller.transcript) <= policy.fit else window
+        over -= whole - context.scale.weigh(short)
     return window
 
 
@@ -385,7 +385,7 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
     return left >= 0
 
 
-def _window(plan: CompactionPlan, means: PassContext, *, protected: int) -> PrunedTranscript:
+def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
     kept = frozenset(plan.cut.kept)
-    return prune(plan.bare.transcript, means.describe, protected=protected, only=kept)
+    return prune(plan.bare.transcript, context.describe, protected=protected, only=kept)

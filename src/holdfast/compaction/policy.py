@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
 __all__ = ["SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
@@ -69,6 +70,7 @@ class Shares:
     """The limit is a promise rather than an aim: everything but what must stay gives way."""
 
 
+@names_checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What to keep, when to act and what to aim for."""
@@ -87,10 +89,13 @@ class Policy:
     reserve: int | None = None
     """Tokens kept free for the answer; by default an eighth of the window, at most 8,192."""
     max_bytes: int = 20_000_000
+    """The largest request body."""
     max_images: int = 100
+    """The most images in a request."""
     hygiene: float = 0.85
     """The share of the window at which a session is compacted before an agent sees it."""
     abort_on_summary_failure: bool = False
+    """Change nothing when the model fails, rather than write the record without one."""
     fit: int | None = None
     """Make the result weigh at most this many tokens, whatever the window."""
 

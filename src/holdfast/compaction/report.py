@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from holdfast.keywords import names_checked
+
 if TYPE_CHECKING:
     from holdfast.summary import Audit
     from holdfast.transcript import Transcript
@@ -103,23 +105,34 @@ class Report:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class Folded:
     """A summary stands where the middle was."""
 
     transcript: Transcript
     report: Report
 
+    def __repr__(self) -> str:
+        """Return the sizes; the transcript may be long."""
+        return f"<Folded {_short(self.report)}>"
 
-@dataclass(frozen=True, slots=True)
+
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class Pruned:
     """Shortening stale tool output was enough; no summary was written."""
 
     transcript: Transcript
     report: Report
 
+    def __repr__(self) -> str:
+        """Return the sizes; the transcript may be long."""
+        return f"<Pruned {_short(self.report)}>"
 
-@dataclass(frozen=True, slots=True)
+
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class Unchanged:
     """There was nothing to do, or doing it would have gained nothing."""
 
@@ -127,8 +140,13 @@ class Unchanged:
     report: Report
     reason: str
 
+    def __repr__(self) -> str:
+        """Return the reason; the transcript may be long."""
+        return f"<Unchanged: {self.reason}>"
 
-@dataclass(frozen=True, slots=True)
+
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class Abandoned:
     """It was worth doing and could not be done; the transcript is as it was."""
 
@@ -136,11 +154,16 @@ class Abandoned:
     report: Report
     reason: str
 
+    def __repr__(self) -> str:
+        """Return the reason; the transcript may be long."""
+        return f"<Abandoned: {self.reason}>"
+
 
 Outcome: TypeAlias = Folded | Pruned | Unchanged | Abandoned
 
 
-@dataclass(frozen=True, slots=True)
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class CompactionReport(Mapping[str, object]):
     """What happened, with the figures.
 
@@ -227,6 +250,14 @@ class CompactionReport(Mapping[str, object]):
     def __len__(self) -> int:
         return len(self.as_json())
 
+    def __repr__(self) -> str:
+        """Return what happened, in short; `dict(report)` has everything."""
+        return f"<CompactionReport {self.result!r}>"
+
+    def __str__(self) -> str:
+        """Return what a person is told of it."""
+        return " ".join(feedback(self))
+
 
 def feedback(report: CompactionReport) -> tuple[str, ...]:
     """Return the sentences of one compression: what happened, the sizes, what to know.
@@ -268,6 +299,13 @@ def _sizes(figures: Report) -> Iterator[str]:
             "The estimate rose although messages fell: the record weighs more than the few short "
             "messages that it stands for."
         )
+
+
+def _short(figures: Report) -> str:
+    return (
+        f"{figures.messages_before:,} -> {_messages(figures.messages_after)}, "
+        f"{figures.tokens_before:,} -> {figures.tokens_after:,} tokens"
+    )
 
 
 def _messages(count: int) -> str:

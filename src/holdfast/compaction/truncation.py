@@ -57,60 +57,60 @@ class _Built:
 
 
 def truncation(
-    transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
 ) -> Flow:
     """Truncate a transcript; the flow asks for nothing, and ends like that of a compaction."""
     yield from ()
-    it = measured(transcript, means.scale)
-    before, smallest = it.weight(), means.scale.total(leanest(it, means))
+    it = measured(transcript, context.scale)
+    before, smallest = it.weight(), context.scale.total(leanest(it, context))
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         ending = Unchanged if isinstance(answer, Nothing) else Abandoned
         return ending(transcript, Report.unchanged(len(transcript), before), answer.reason)
-    pruned = _pruned(it, policy, means)
-    room = _room(pruned.transcript, policy, means)
+    pruned = _pruned(it, policy, context)
+    room = _room(pruned.transcript, policy, context)
     if force and policy.fit is None:
         # Somebody asked for a smaller window: half of what may go goes.
         room = min(room, (before + smallest) // 2)
-    return _concluded(it, pruned, _built(pruned, policy, means, room), means, room)
+    return _concluded(it, pruned, _built(pruned, policy, context, room), context, room)
 
 
-def _pruned(it: Measured, policy: Policy, means: PassContext) -> PrunedTranscript:
+def _pruned(it: Measured, policy: Policy, context: PassContext) -> PrunedTranscript:
     """Shorten what is stale before the verbatim tail; a fit has no floor of messages."""
     strict = policy.fit is not None
     tail = policy.target_tokens // _OF_THRESHOLD if strict else policy.target_tokens
     verbatim = cut(it, system_end(it.transcript), _shares(tail, 0, strict=strict)).tail
     if not strict:
         verbatim = min(verbatim, max(len(it.transcript) - policy.protect_last_n, 0))
-    return prune(it.transcript, means.describe, protected=verbatim)
+    return prune(it.transcript, context.describe, protected=verbatim)
 
 
-def _room(pruned: Transcript, policy: Policy, means: PassContext) -> int:
+def _room(pruned: Transcript, policy: Policy, context: PassContext) -> int:
     """Return what the window may weigh; too many bytes are as many tokens less."""
     room = policy.fit or policy.threshold_tokens // _OF_THRESHOLD
-    load = load_of(pruned, means.scale)
+    load = load_of(pruned, context.scale)
     if load.bytes > policy.max_bytes:
         room = min(room, int(load.tokens * _UNDER_BYTES * policy.max_bytes / load.bytes))
     return room
 
 
-def _built(pruned: PrunedTranscript, policy: Policy, means: PassContext, room: int) -> _Built:
-    scale = means.scale
+def _built(pruned: PrunedTranscript, policy: Policy, context: PassContext, room: int) -> _Built:
+    scale = context.scale
     it = measured(pruned.transcript, scale)
     if it.weight() <= room:
         return _Built(repair(it.transcript), Cuts(tail=len(it.transcript)), 0)
-    for built in _windows(it, policy, means, room):
+    for built in _windows(it, policy, context, room):
         if scale.total(built.transcript) <= room:
             return built
     system = system_end(it.transcript)
-    lean = leanest(it, means)
+    lean = leanest(it, context)
     bare = repair(assemble(lean[:system], "", lean[system:], ()))
     cuts = Cuts(system, len(it.transcript), must_stay(it)[system:], "only what must stay fits")
     return _Built(bare, cuts, len(it.transcript) - len(lean))
 
 
-def _windows(it: Measured, policy: Policy, means: PassContext, room: int) -> Iterator[_Built]:
+def _windows(it: Measured, policy: Policy, context: PassContext, room: int) -> Iterator[_Built]:
     """Yield windows with a shorter and shorter tail."""
-    scale, strict = means.scale, policy.fit is not None
+    scale, strict = context.scale, policy.fit is not None
     fixed = sum(it.weights[at] for at in must_stay(it)) + scale.text(LEFT_OUT)
     spare = max(room - fixed, 0)
     head = _head(it, policy, int(spare * _HEAD_OF_SPARE))
@@ -121,7 +121,7 @@ def _windows(it: Measured, policy: Policy, means: PassContext, room: int) -> Ite
         chosen = cut(it, head, _shares(tail, pins, strict=strict))
         shown = it.transcript[chosen.tail :]
         task = it.task if it.newest is not None and it.newest >= chosen.tail else 0
-        cropped = truncate(shown, tail + task, scale, means.stored)
+        cropped = truncate(shown, tail + task, scale, context.stored)
         kept = tuple(it.transcript[at] for at in chosen.kept)
         dropped = len(chosen.folded())
         opening = it.transcript[:head]
@@ -169,18 +169,20 @@ def _shares(tail: int, pins: int, *, strict: bool) -> Shares:
 
 
 def _concluded(
-    it: Measured, pruned: PrunedTranscript, built: _Built, means: PassContext, room: int
+    it: Measured, pruned: PrunedTranscript, built: _Built, context: PassContext, room: int
 ) -> Outcome:
-    before, after = it.weight(), means.scale.total(built.transcript)
+    before, after = it.weight(), context.scale.total(built.transcript)
     if after >= before:
         fits = "it fits" if before <= room else "nothing can be left out"
         report = Report.unchanged(len(it.transcript), before)
         return Unchanged(it.transcript, report, f"{fits}: {before:,} of {room:,} tokens")
     ensure_valid(built.transcript, it.transcript)
-    if means.before_folding is not None and built.dropped:
+    if context.before_folding is not None and built.dropped:
         # There is no record that could take notes; memory keeps what it wants for itself.
         places = range(built.cuts.head, built.cuts.tail)
-        means.before_folding(tuple(it.transcript[at] for at in places if at not in built.cuts.kept))
+        context.before_folding(
+            tuple(it.transcript[at] for at in places if at not in built.cuts.kept)
+        )
     over = f"the window is still over its limit: {after:,} of {room:,} tokens"
     report = Report(
         tokens_before=before,

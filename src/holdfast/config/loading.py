@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.config.home import config_file
 from holdfast.config.settings import Default, Environment, FileOrigin, Setting, Settings, assemble
 from holdfast.config.table import FORMER, KEYS, LATER, checked, read_text, unknown
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -84,7 +84,7 @@ def read_file(path: Path) -> tuple[Setting, ...]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise ConfigError(f"{path} cannot be read: {reason_of(error)}") from None
     return _parsed(text, path)
 
 

@@ -99,6 +99,7 @@ class ModelSettings:
     base_url: str | None = None
     context_length: int | None = None
     cache_ttl: str = "5m"
+    merge_roles: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,14 @@ KEYS: Mapping[str, Key] = _table(
             LIFETIMES.__contains__,
         ),
         Key(
+            "model.merge_roles",
+            "Whether messages of one role that follow each other are sent as one, as some "
+            "OpenAI-compatible servers demand.",
+            _SWITCH,
+            lambda _: True,
+            bool,
+        ),
+        Key(
             "compression.enabled",
             "Whether conversations are compacted when it is due, and not only when asked.",
             _SWITCH,

@@ -12,6 +12,8 @@ import os
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from holdfast.keywords import names_checked
+
 if TYPE_CHECKING:
     from holdfast.conversation.dependencies import Switch
 
@@ -25,6 +27,7 @@ _MOVED: dict[str, str] = {}
 """Where sessions went on: a switch on one thread must reach the contexts of all others."""
 
 
+@names_checked
 class SessionStamp(logging.Filter):
     """A filter for log handlers: gives every record the id of the current session.
 
@@ -40,6 +43,7 @@ class SessionStamp(logging.Filter):
         return True
 
 
+@names_checked
 def current_session() -> str | None:
     """Return the id of the session that this code works for.
 

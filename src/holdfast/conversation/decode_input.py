@@ -117,8 +117,13 @@ def _parts(content: object) -> list[dict[str, object]]:
         parts = plain_messages([held])[0]["content"]
         if all(isinstance(part, dict) for part in cast("list[object]", parts)):
             return cast("list[dict[str, object]]", parts)
-    advice = "; write it as text, for example with json.dumps" if isinstance(content, dict) else ""
-    problem = f"expected words or content parts, found {content!r:.80}{advice}"
+    if isinstance(content, Mapping) and "role" in content:
+        advice = "add() takes whole messages"
+    elif content is None:
+        advice = "what says nothing is an empty text"
+    else:
+        advice = "write it as text, for example with json.dumps"
+    problem = f"expected words or content parts, found {content!r:.80}; {advice}"
     raise DecodeError("content", "content", problem)
 
 

@@ -33,16 +33,20 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A conversation that goes on under another id."""
+    """A conversation that goes on under another id, or whose window was turned back."""
 
     old: str
     new: str
     reason: str
-    """How the new session came from the old one: `compression`, `branch`, `reset`, `rollback`."""
+    """How the new session came from the old one: `compression`, `branch`, `reset`, `rollback`; or
+    what turned the window of the same session: `rewind`, `undo`, `redo`."""
+    rewound: bool = False
+    """Whether it is the same session, whose window was turned back or forth."""
 
 
 Listener: TypeAlias = Callable[[Switch], None]
-"""Told of a switch before it is final; one that raises prevents it. It must be quick."""
+"""Told of a switch before it is final, and one that raises prevents it; of a window that was turned
+back it is told afterwards. It must be quick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +72,8 @@ class SessionOptions:
     and its logs. A server that holds many conversations leaves that alone."""
     recall: tuple[str, ...] = ()
     """Names of the tools by which the model can find again what is folded."""
+    merge_roles: bool = False
+    """Whether OpenAI messages of one role that follow each other are joined to one."""
 
 
 @dataclass(frozen=True, slots=True)

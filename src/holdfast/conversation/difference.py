@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "difference"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """The two windows of one compaction, side by side."""
 
@@ -39,6 +39,13 @@ class Difference:
     """Statements of what went that still stand in the window."""
     stored: tuple[Stated, ...]
     """Statements of what went that only the store has."""
+
+    def __repr__(self) -> str:
+        """Return how many messages went which way; the windows may be long."""
+        return (
+            f"<Difference {len(self.before)} -> {len(self.after)} messages: {len(self.folded)} "
+            f"folded, {len(self.replaced)} replaced, {len(self.kept)} kept>"
+        )
 
 
 def difference(store: Store, record: CompactionRecord, redact: Callable[[str], str]) -> Difference:

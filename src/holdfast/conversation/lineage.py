@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import Amendment
 from holdfast.session import (
+    WINDOW_KEY,
     Cause,
     Change,
     EndReason,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
 
 __all__ = ["Lineage", "before_turns", "up_to"]
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,7 @@ class Lineage:
                 store.move(live.id, undone.parent, window.head.generation)
             return undone is not None
 
-        return live.retry(back)
+        return self._told("undo", live.retry(back))
 
     def redo(self) -> bool:
         """Bring back what an undo took away; says whether there was anything."""
@@ -88,7 +91,7 @@ class Lineage:
                 store.move(live.id, target, window.head.generation)
             return target is not None
 
-        return live.retry(again)
+        return self._told("redo", live.retry(again))
 
     def rewind(self, turns: int = 1) -> Transcript:
         """Take the last turns out of the window, and return them; `undo` brings them back."""
@@ -108,7 +111,7 @@ class Lineage:
                 live.deps.store.change(live.id, change)
             return tuple(entry.message for entry in removed)
 
-        return live.retry(without_turns)
+        return self._told("rewind", live.retry(without_turns))
 
     def branch(
         self, at: int | None = None, *, title: str = "", keep_parent: bool = False
@@ -148,6 +151,12 @@ class Lineage:
             lambda window: self._forked(_whole(Fork.REVIEW, window, None, title))
         )
 
+    def _told(self, reason: str, changed: Result) -> Result:
+        """Return what came of a change of the window, after listeners were told, if any did."""
+        if changed:
+            self._live.turned(reason)
+        return changed
+
     def _forked(self, wanted: _Wanted) -> Session:
         """Create the child in one step with the end of its parent.
 
@@ -166,7 +175,7 @@ class Lineage:
             goal=session.goal if wanted.keep_goal else "",
             parent=session.id,
             fork=fork,
-            metadata=session.metadata if wanted.shows else {},
+            metadata=session.metadata if wanted.shows else _window_of(session),
         )
         spawn = Spawn(
             child=child,
@@ -180,6 +189,11 @@ class Lineage:
             # A child without a goal takes its parent's.
             made = deps.store.amend(made.id, Amendment(goal=""))
         return made
+
+
+def _window_of(session: Session) -> dict[str, object]:
+    """Return what a session that shows nothing of its parent keeps: the window of their model."""
+    return {WINDOW_KEY: session.context_length} if session.context_length else {}
 
 
 def _whole(fork: Fork, window: Window, end: EndReason | None, title: str) -> _Wanted:

@@ -49,7 +49,7 @@ class LiveSession:
         self.lock = threading.RLock()
         self._window = LiveWindow(deps.store, deps.engine, session.id)
         self._is_over = False
-        if session.parent is None and not session.size:
+        if session.fork in (None, Fork.RESET) and not session.size:
             # The user begins anew, and an engine may have served another conversation.
             deps.engine.reset()
         self._tell_engine(session)
@@ -116,9 +116,12 @@ class LiveSession:
             switch = Switch(self.id, leaf.id, Fork.COMPRESSION)
             self.adopt(leaf)
             self._point(switch)
-            for listener in self.deps.listeners:
-                _tell(listener, switch)
+            self._tell_listeners(switch)
         return leaf.is_live
+
+    def turned(self, reason: str) -> None:
+        """Tell listeners that the window was turned back or forth in the same session."""
+        self._tell_listeners(Switch(self.id, self.id, reason, rewound=True))
 
     def adopt(self, session: Session) -> None:
         """Go on in another session, or with what is new about this one."""
@@ -173,6 +176,11 @@ class LiveSession:
     def _point(self, switch: Switch) -> None:
         if self.deps.options.active:
             follow(switch)
+
+    def _tell_listeners(self, switch: Switch) -> None:
+        """Tell listeners of something that they cannot prevent any more."""
+        for listener in self.deps.listeners:
+            _tell(listener, switch)
 
     def _tell_engine(self, session: Session, **details: object) -> None:
         self.deps.engine.begin(

@@ -16,6 +16,7 @@ from holdfast.conversation.decode_input import (
 )
 from holdfast.conversation.system_prompt import PROMPT_KEY, bare_prompt, heading_of
 from holdfast.errors import SessionEnded
+from holdfast.keywords import names_checked
 from holdfast.ports import Amendment
 from holdfast.session import MESSAGE_ID_MARK, Draft, Entry, Usage
 from holdfast.transcript import Role, Text, ToolResult, is_user_word
@@ -35,6 +36,7 @@ _SMALLEST = 200
 """Characters that stay of an output, whatever its limit."""
 
 
+@names_checked
 class MessageLog(Sequence[Entry]):
     """Everything that was said in a session, whatever the window shows; it only grows.
 
@@ -45,6 +47,10 @@ class MessageLog(Sequence[Entry]):
     def __init__(self, live: LiveSession) -> None:
         """Write to the session that is live at the time."""
         self._live = live
+
+    def __repr__(self) -> str:
+        """Return whose log it is."""
+        return f"<MessageLog of {self._live.id}>"
 
     def add_user(self, content: Content | Message, *, recalled: str = "") -> Entry:
         """Add what the user said.

@@ -7,7 +7,6 @@ can be found from the very session that lost it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,12 +17,14 @@ from holdfast.conversation.answering import Answering
 from holdfast.conversation.current import current_session
 from holdfast.conversation.presence import NOWHERE, presence_of
 from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.keywords import names_checked
 from holdfast.ports import Store
 from holdfast.recall.arguments import SearchArguments, read_arguments
 from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scroll, Wrong
 from holdfast.recall.moments import moment
 from holdfast.recall.trimming import BUDGET, fitted, written
 from holdfast.tokens import Estimator
+from holdfast.wire.json_text import arguments_in
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -40,6 +41,7 @@ OpenProfile: TypeAlias = Callable[[str], Store]
 _BROWSE = "call session_search without arguments to see recent conversations"
 
 
+@names_checked
 class SessionSearch:
     """Searches a store on behalf of a session.
 
@@ -89,12 +91,7 @@ class SessionSearch:
         Args:
             arguments: What the model wrote: a mapping, or the JSON text of one.
         """
-        given: object = arguments or {}
-        if isinstance(given, str):
-            try:
-                given = json.loads(given) if given.strip() else {}
-            except (ValueError, RecursionError):
-                given = None
+        given: object = arguments_in(arguments) if isinstance(arguments, str) else arguments or {}
         if not isinstance(given, Mapping):
             return written(_wrong("the arguments are not a JSON object; call again with one"))
         return written(self._answer(cast("Mapping[str, object]", given)))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from holdfast.keywords import names_checked
+
 if TYPE_CHECKING:
     from holdfast.session import Usage
 
 __all__ = ["Status"]
 
 
+@names_checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """The figures of a conversation at one moment."""

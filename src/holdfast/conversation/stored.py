@@ -15,10 +15,12 @@ from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
 from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
 from holdfast.recall import Filters, parse, snippet
 from holdfast.session import Cause, EndReason, Entry, searchable, title_from
+from holdfast.wire.openai_chat import merged_roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,6 +51,7 @@ class Found:
     """The words around the match, which stands between `>>>` and `<<<`."""
 
 
+@names_checked
 class StoredConversation:
     """A conversation that outlives the process, the window and every compaction.
 
@@ -167,28 +170,53 @@ class StoredConversation:
         self._after_reply()
         return reply
 
-    def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
+    def messages(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> list[dict[str, object]]:
         """Return what to send now, as a list of messages.
 
         The list is the caller's; it begins with the same bytes from call to call, until a
         compaction. Where a provider keeps the system prompt beside the messages, `body` has both.
-        """
-        return self.body(format).messages
 
-    def body(self, format: str = "openai") -> Body:  # noqa: A002 - its name
+        Args:
+            format: The dialect.
+            merge_roles: Whether OpenAI messages of one role that follow each other are joined to
+                one; by default as the conversation was opened.
+        """
+        return self.body(format, merge_roles=merge_roles).messages
+
+    def body(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> Body:
         """Return what to send now in any dialect: `openai`, `responses`, `anthropic`, `gemini`.
 
         Where the window is due, it is compacted first, or in the background if it still fits.
         """
-        return wait(self.requested(format))
+        return wait(self.requested(format, merge_roles=merge_roles))
 
-    def requested(self, format: str) -> Steps[Body]:  # noqa: A002 - its name
+    def requested(
+        self,
+        format: str,  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> Steps[Body]:
         """Return what `body` returns, as steps that a thread or an event loop may wait for."""
         check_dialect(format)
         yield from self.compactor.before_request()
         with self.live.lock:
             self.compactor.handed_out()
-            return self.live.shown(format)
+            shown = self.live.shown(format)
+        merges = self.live.deps.options.merge_roles if merge_roles is None else merge_roles
+        # Other dialects have their own rules, and their codecs keep them.
+        if not merges or format != "openai":
+            return shown
+        return replace(shown, messages=merged_roles(shown.messages), prefix=None)
 
     def compact(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
@@ -273,11 +301,18 @@ class StoredConversation:
             UnknownSession: when there was no such compaction.
         """
         passes = self.compactions()
+        if not passes:
+            raise UnknownSession(
+                f"session {self.id} was never compacted, so there is nothing to compare; "
+                "compact() compacts it now"
+            )
         try:
             record = passes[number]
         except IndexError:
-            had = f"it has had {len(passes)}"
-            raise UnknownSession(f"session {self.id} has no such compaction; {had}") from None
+            raise UnknownSession(
+                f"session {self.id} has no compaction {number}; it has {len(passes)}, from 0 to "
+                f"{len(passes) - 1}, and -1 is the newest"
+            ) from None
         return difference(self.store, record, self.live.deps.redact)
 
     def undo(self) -> bool:
@@ -301,8 +336,22 @@ class StoredConversation:
         return self.lineage.rewind(turns)
 
     def pin(self, message: int | Entry) -> None:
-        """Let compactions keep a message word for word, within their budget for pins."""
+        """Let compactions keep a message word for word, within their budget for pins.
+
+        Raises:
+            UnknownSession: when the message is not part of this conversation.
+        """
         id_ = message.id if isinstance(message, Entry) else message
+        try:
+            home = self.store.entry(id_).session
+        except UnknownSession:
+            home = ""
+        if all(each.id != home for each in self.lineage.sessions()):
+            raise UnknownSession(
+                f"message {id_!r} is not part of this conversation and cannot be pinned; add_user "
+                "and others return the message that they add, and `log` has them all, each with "
+                "its `id`"
+            )
         self.store.pin(self.id, id_, pinned=True)
 
     def unpin(self, message: int | Entry) -> None:
@@ -336,8 +385,23 @@ class StoredConversation:
         return child
 
     def review(self, *, title: str = "") -> Self:
-        """Return a session that sees a copy of this window; this one goes on."""
-        return self._going_on(self.lineage.review(title=title))
+        """Return a session that sees a copy of this window; this one goes on.
+
+        It is for a look at the conversation in the background: a thread or task of its own may ask
+        a model in it while this one goes on. Memory, listeners and the current session of the
+        process hear nothing of it, and lists of conversations leave it out.
+
+        Args:
+            title: What the review is for; by default the next title in the lineage.
+        """
+        deps = self.live.deps.for_fork()
+        apart = replace(
+            deps,
+            options=replace(deps.options, active=False),
+            listeners=(),
+            before_folding=None,
+        )
+        return type(self)(apart, self.lineage.review(title=title))
 
     def engine_tools(self, reserved: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
         """Return the tools that the engine gives the model; our own engines have none.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.compaction import Request
 from holdfast.engines.engine import Engine
 from holdfast.errors import DecodeError, InvalidTranscript
+from holdfast.keywords import names_checked
 from holdfast.tokens import Load, Scale, load_of
 from holdfast.wire import DIALECTS, with_originals
 from holdfast.wire.message_list import (
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["ChatEngine", "Compaction", "IncrementalEstimator"]
 
 
-@dataclass(frozen=True, slots=True)
+@names_checked
+@dataclass(frozen=True, slots=True, repr=False)
 class Compaction:
     """New messages, and what happened to the old ones."""
 
@@ -40,6 +42,14 @@ class Compaction:
     def outcome(self) -> Outcome:
         """Return the outcome as a value to match on."""
         return self.report.result
+
+    def __repr__(self) -> str:
+        """Return what happened, in short; `messages` has the new list."""
+        return f"<Compaction {self.outcome!r}>"
+
+    def __str__(self) -> str:
+        """Return what a person is told of it."""
+        return str(self.report)
 
 
 class IncrementalEstimator:
@@ -91,6 +101,7 @@ class IncrementalEstimator:
         self._seen = 0
 
 
+@names_checked
 class ChatEngine(Engine):
     """Compacts the list of messages that an agent resends with every call."""
 
@@ -151,7 +162,7 @@ class ChatEngine(Engine):
         The cost follows what was appended since the last call, not the length of the list.
         """
         if prompt_tokens is not None and not messages:
-            blocked = self.gauges.progress.blocked
+            blocked = self.state.progress.blocked
             return not blocked and prompt_tokens >= self.policy.threshold_tokens
         return self.is_due(self._meter.measure(messages, format), prompt_tokens=prompt_tokens)
 

@@ -109,7 +109,7 @@ class ContractAdapter(ContextEngine):
 
 def truncating_engine(policy: Policy, setup: EngineDeps) -> ChatEngine:
     """Return an engine that truncates; it asks nobody, whoever the setup names."""
-    return ChatEngine(policy, replace(setup, chain=None, algorithm=truncation))
+    return ChatEngine(policy, replace(setup, fallback=None, algorithm=truncation))
 
 
 class Truncating(ContractAdapter):

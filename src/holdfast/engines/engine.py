@@ -38,6 +38,7 @@ from holdfast.compaction import (
 )
 from holdfast.config.summary_key import process_sign
 from holdfast.deadline import in_thread
+from holdfast.keywords import names_checked
 from holdfast.ports import Blocking, arun, run
 from holdfast.redaction import Redactor
 from holdfast.summary import Answer, Ask, Declined, Failure
@@ -83,7 +84,7 @@ class Algorithm(Protocol):
     """A pass over a transcript, as a generator that asks for what it needs."""
 
     def __call__(
-        self, transcript: Transcript, policy: Policy, means: PassContext, *, force: bool = False
+        self, transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
     ) -> Flow:
         """Begin the pass."""
         ...
@@ -94,7 +95,7 @@ class EngineDeps:
     """What an engine is built from; fixed for its life."""
 
     clock: Clock
-    chain: SummarizerFallback | None = None
+    fallback: SummarizerFallback | None = None
     """Who writes summaries; None for the deterministic record."""
     counter: Counter = field(default_factory=Estimator)
     redactor: Redactor = field(default_factory=Redactor)
@@ -118,7 +119,7 @@ class EngineState:
     rough: int = 0
     """The estimate of the newest request, which the next report of usage is compared with."""
     noted: int = 0
-    """How many notes of the chain are in a report already."""
+    """How many notes of the fallback are in a report already."""
 
 
 class PassLog:
@@ -141,6 +142,7 @@ class PassLog:
             _log.warning("compaction %s: %s", report.outcome, each)
 
 
+@names_checked
 class Engine:
     """Compacts the transcripts of one conversation, and says when that is due."""
 
@@ -152,7 +154,7 @@ class Engine:
         self.policy = policy
         self.host = LiveState()
         self._setup = setup
-        self._gauges = EngineState()
+        self._state = EngineState()
         # What was weighed as it came in is not weighed again in a pass.
         self._scale = Scale(setup.counter)
         # A pass in the background and the usage of a turn may be learned from at once.
@@ -160,9 +162,9 @@ class Engine:
         self._journal = PassLog()
 
     @property
-    def gauges(self) -> EngineState:
+    def state(self) -> EngineState:
         """Return what the engine has learned so far."""
-        return self._gauges
+        return self._state
 
     def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
         """Begin a pass: yields what it asks of the summarizer, and returns the report."""
@@ -173,14 +175,14 @@ class Engine:
     def answer(self, ask: Ask, *, manual: bool) -> Answer:
         """Return what the summarizer writes, waiting for it."""
         self._announce(ask)
-        chain = self._setup.chain
-        return chain.answer(ask, manual=manual) if chain else _NOBODY
+        fallback = self._setup.fallback
+        return fallback.answer(ask, manual=manual) if fallback else _NOBODY
 
     async def aanswer(self, ask: Ask, *, manual: bool) -> Answer:
         """Return what the summarizer writes, without blocking the event loop."""
         self._announce(ask)
-        chain = self._setup.chain
-        return await chain.aanswer(ask, manual=manual) if chain else _NOBODY
+        fallback = self._setup.fallback
+        return await fallback.aanswer(ask, manual=manual) if fallback else _NOBODY
 
     def compact(self, transcript: Transcript, request: Request = Request()) -> CompactionReport:  # noqa: B008 - a frozen value
         """Compact a transcript, waiting for the summarizer."""
@@ -232,15 +234,15 @@ class Engine:
         Reported tokens decide, else what the provider proved of the request plus its growth.
         """
         with self._learning:
-            self._gauges = replace(self._gauges, rough=load.tokens)
+            self._state = replace(self._state, rough=load.tokens)
             tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
-            self._gauges = replace(self._gauges, progress=self._gauges.progress.at(tokens))
+            self._state = replace(self._state, progress=self._state.progress.at(tokens))
         return tokens
 
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Say whether a request of this load is due for compaction."""
         tokens = self.measure(load, prompt_tokens=prompt_tokens)
-        if self._gauges.progress.blocked:
+        if self._state.progress.blocked:
             return False
         return bool(due(replace(load, tokens=tokens), self.policy))
 
@@ -262,7 +264,7 @@ class Engine:
             smaller = max(int(load.bytes * _SMALLER * tighter), 1)
             return replace(self.policy, max_bytes=smaller)
         # Whatever the window is said to be, this load was refused.
-        refused = int(load.tokens * self._gauges.calibration.ratio * _UNDER_REFUSED)
+        refused = int(load.tokens * self._state.calibration.ratio * _UNDER_REFUSED)
         return replace(
             self.policy, fit=max(int(min(self.policy.threshold_tokens, refused) * tighter), 1)
         )
@@ -270,8 +272,8 @@ class Engine:
     @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request measured: its proven part plus the growth."""
-        gauges = self._gauges
-        return gauges.preflight.expected(round(gauges.rough * gauges.calibration.ratio))
+        state = self._state
+        return state.preflight.expected(round(state.rough * state.calibration.ratio))
 
     def update_from_response(
         self, prompt_tokens: int, *, rough: int | None = None, completion_tokens: int = 0
@@ -285,16 +287,16 @@ class Engine:
         """
         del completion_tokens
         with self._learning:
-            gauges = self._gauges
-            estimate = gauges.rough if rough is None else rough
-            calibration = gauges.calibration.observe(real=prompt_tokens, rough=estimate)
+            state = self._state
+            estimate = state.rough if rough is None else rough
+            calibration = state.calibration.observe(real=prompt_tokens, rough=estimate)
             rough = round(estimate * calibration.ratio)
             tokens = prompt_tokens if prompt_tokens > 0 else rough
-            pressure, warning = gauges.pressure.read(tokens, self.policy.threshold_tokens)
-            self._gauges = replace(
-                gauges,
+            pressure, warning = state.pressure.read(tokens, self.policy.threshold_tokens)
+            self._state = replace(
+                state,
                 calibration=calibration,
-                preflight=gauges.preflight.proved(real=prompt_tokens, rough=rough),
+                preflight=state.preflight.proved(real=prompt_tokens, rough=rough),
                 pressure=pressure,
             )
         return warning
@@ -313,18 +315,18 @@ class Engine:
 
     def reset(self) -> None:
         """Forget what was learned from this conversation."""
-        self._gauges = EngineState()
+        self._state = EngineState()
         self._journal = PassLog()
 
     def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
-        cause = self._gauges.progress.blocked
+        cause = self._state.progress.blocked
         if cause and not request.is_manual:
             report = Report(messages_before=len(transcript), messages_after=len(transcript))
             return Unchanged(transcript, report, advice(cause))
-        means = self._means(transcript, request)
+        context = self._means(transcript, request)
         policy = request.policy or self.policy
         algorithm = self._setup.algorithm
-        flow = algorithm(transcript, policy, means, force=request.force)
+        flow = algorithm(transcript, policy, context, force=request.force)
         return (yield from cast("Generator[Ask, object, Outcome]", flow))
 
     def _announce(self, ask: Ask) -> None:
@@ -334,13 +336,13 @@ class Engine:
     def _means(self, transcript: Transcript, request: Request) -> PassContext:
         setup = self._setup
         # A scale of its own: what a pass makes and drops is not kept.
-        scale = self._scale.at(self._gauges.calibration.ratio)
+        scale = self._scale.at(self._state.calibration.ratio)
         if request.current_tokens:
             rough = scale.at(1.0)
             size = rough.total(transcript)
             learned = Calibration().observe(real=request.current_tokens, rough=size)
             scale = rough.at(learned.ratio)
-        window = (setup.chain.window or self.policy.context_length) if setup.chain else None
+        window = (setup.fallback.window or self.policy.context_length) if setup.fallback else None
         return PassContext(
             scale=scale,
             redact=setup.redactor.redact,
@@ -356,19 +358,19 @@ class Engine:
         )
 
     def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
-        chain = self._setup.chain
-        told = chain.notes if chain else ()
+        fallback = self._setup.fallback
+        told = fallback.notes if fallback else ()
         with self._learning:
             progress = self._progress(outcome, request)
             # A model that was given up is news in one report; those that follow may be good ones.
-            news = told[self._gauges.noted :]
-            gauges = replace(self._gauges, progress=progress, noted=len(told))
+            news = told[self._state.noted :]
+            state = replace(self._state, progress=progress, noted=len(told))
             if outcome.report.saved > 0:
                 # Usage that is reported from now on is compared with what came out.
-                rough = round(outcome.report.tokens_after / gauges.calibration.ratio)
-                gauges = replace(gauges, preflight=Preflight(), rough=rough)
+                rough = round(outcome.report.tokens_after / state.calibration.ratio)
+                state = replace(state, preflight=Preflight(), rough=rough)
                 self._scale.keep_only(outcome.transcript)
-            self._gauges = gauges
+            self._state = state
         # A provider's own sentences may quote what they were sent.
         notes = tuple(map(self._setup.redactor.redact, news))
         if progress.blocked:
@@ -389,7 +391,7 @@ class Engine:
         counts = isinstance(outcome, Folded | Pruned) or (
             isinstance(outcome, Unchanged) and was_due
         )
-        return self._gauges.progress.after(outcome) if counts else self._gauges.progress
+        return self._state.progress.after(outcome) if counts else self._state.progress
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:

@@ -23,6 +23,7 @@ from zlib import crc32
 from holdfast.config.kinds import is_profile
 from holdfast.engines.contract import ContextEngine, missing_names
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -66,6 +67,7 @@ class EngineSource:
     """Imports what is needed and returns an engine for one conversation; it may raise anything."""
 
 
+@names_checked
 def register_context_engine(engine: Offer, name: str = "") -> None:
     """Offer an engine under a name; it is used where the name is configured or asked for.
 

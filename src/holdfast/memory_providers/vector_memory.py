@@ -149,10 +149,13 @@ class VectorMemory(MemoryProvider):
             self._in_window -= kept
         return ""
 
-    def on_session_switch(self, old: str, new: str, reason: str) -> None:
-        """Forget what stood in the window, unless the conversation only goes on elsewhere."""
+    def on_session_switch(self, old: str, new: str, reason: str, *, rewound: bool = False) -> None:
+        """Forget what stood in the window, unless the conversation only goes on elsewhere.
+
+        What the user took back is not recalled either: it would be back at once.
+        """
         del old, new
-        if reason != "compression":
+        if reason != "compression" and not rewound:
             self._empty_window()
 
     def on_session_end(self, messages: Transcript) -> None:

@@ -157,12 +157,12 @@ class MemoryHub:
                 kind = type(value).__name__
                 return _error(f"{name} of {owner.name} returned {kind} and not a text")
 
-    def begin_turn(self, words: str) -> None:
-        """Tell the providers what the user says; nobody waits for that."""
+    def begin_turn(self, words: str, turn: int) -> None:
+        """Tell the providers what the user says in which turn; nobody waits for that."""
         said = self._said(words)
         for guarded in self._with("on_turn_start") if said else ():
             provider = guarded.provider
-            guarded.tell("on_turn_start", lambda it=provider: it.on_turn_start(said))
+            guarded.tell("on_turn_start", lambda it=provider: it.on_turn_start(said, turn))
 
     def recall(self, query: str) -> str:
         """Return what the external provider knows that bears on the user's words, in time."""
@@ -201,14 +201,17 @@ class MemoryHub:
             kept.append(guarded.text("on_pre_compress", answer, self._terms.recalled))
         return self._terms.redactor("\n\n".join(filter(None, kept)))
 
-    def switched(self, old: str, new: str, reason: str) -> None:
-        """Tell the providers that the conversation goes on under another id, in order."""
+    def switched(self, old: str, new: str, reason: str, *, rewound: bool = False) -> None:
+        """Tell the providers where the conversation goes on, or that it was turned back, in order.
+
+        See `MemoryProvider.on_session_switch`.
+        """
         if self._session == old:
             self._session = new
         for guarded in self._with("on_session_switch"):
-            provider = guarded.provider
             guarded.later(
-                "on_session_switch", lambda it=provider: it.on_session_switch(old, new, reason)
+                "on_session_switch",
+                lambda it=guarded.provider: it.on_session_switch(old, new, reason, rewound=rewound),
             )
 
     def ended(self, messages: Transcript) -> None:

@@ -37,8 +37,14 @@ class MemoryProvider:
         """Answer a call of one of the tools."""
         raise NotImplementedError(f"{self.name} has no tool {name} with {arguments}")
 
-    def on_turn_start(self, words: str) -> None:
-        """Take note that the user has said this; before `prefetch`."""
+    def on_turn_start(self, words: str, turn: int) -> None:
+        """Take note that the user has said this; before `prefetch`.
+
+        Args:
+            words: The user's own words.
+            turn: The turn's number in its conversation, from 1. It never comes twice: turns that
+                were rewound count.
+        """
 
     def prefetch(self, query: str) -> str:
         """Return what is known that bears on the query, as text; empty where nothing is."""
@@ -59,8 +65,17 @@ class MemoryProvider:
         del messages
         return ""
 
-    def on_session_switch(self, old: str, new: str, reason: str) -> None:
-        """Follow a conversation that goes on under another id."""
+    def on_session_switch(self, old: str, new: str, reason: str, *, rewound: bool = False) -> None:
+        """Follow a conversation that goes on under another id, or whose window was turned back.
+
+        Args:
+            old: The session that it was in.
+            new: The session that it goes on in; the same one where it was turned back.
+            reason: `compression`, `branch`, `reset`, `resume` or `rollback`, and where it was
+                turned back `rewind`, `undo` or `redo`.
+            rewound: Whether the window of the same session shows more or less of what was said
+                than before, so that what was kept for single turns may not hold any more.
+        """
 
     def on_session_end(self, messages: Transcript) -> None:
         """Take note that the conversation has ended with these messages in its window."""

@@ -5,7 +5,6 @@ A conversation's model streams its answer; a summarizer is such a model asked on
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -22,6 +21,7 @@ from holdfast.providers.stream_adapter import (
     send_request,
     summarizer_errors,
 )
+from holdfast.wire.json_text import arguments_in
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
@@ -292,11 +292,8 @@ class MessageStream:
 
 def _arguments(text: str) -> object:
     """Return the arguments of a call; those that were cut off stay readable as text."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return {_UNREADABLE: text}
-    return cast("object", value) if isinstance(value, dict) else {_UNREADABLE: text}
+    found = arguments_in(text)
+    return {_UNREADABLE: text} if found is None else found
 
 
 def _fields(value: object) -> Mapping[str, object]:

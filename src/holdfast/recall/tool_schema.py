@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.recall.arguments import MOST_MESSAGES, MOST_RESULTS
 from holdfast.recall.wording import TOOL_NAME
 
@@ -72,6 +73,7 @@ _PROPERTIES: dict[str, dict[str, object]] = {
 }
 
 
+@names_checked
 def session_search_tool(style: ToolStyle = "openai") -> dict[str, object]:
     """Return the definition of the tool, ready to be sent.
 

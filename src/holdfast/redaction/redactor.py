@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.redaction.assignments import (
     environment_pass,
     field_pass,
@@ -80,6 +81,7 @@ _TOGETHER = 200_000
 """Characters that are joined at most."""
 
 
+@names_checked
 @dataclass(frozen=True, slots=True)
 class Redactor:
     """The built-in passes and the user's own patterns, checked when this is made.
@@ -166,6 +168,7 @@ def _built_in_spans(view: TextViews, *, code_file: bool) -> list[SecretSpan]:
     return spans
 
 
+@names_checked
 def redact(text: str, *, code_file: bool = False) -> str:
     """Return the text with its secrets masked by the built-in passes."""
     return _DEFAULT.redact(text, code_file=code_file)

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
+from holdfast.keywords import names_checked
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
@@ -75,10 +76,11 @@ class EndReason(StrEnum):
     CLOSED = "closed"
 
 
-CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT})
-"""Ends that can be taken back: nothing else follows from them."""
+CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT, EndReason.RESET})
+"""Ends that can be taken back: no other session goes on with what was said here."""
 
 
+@names_checked
 @quickly_made
 @dataclass(frozen=True, slots=True)
 class Usage:

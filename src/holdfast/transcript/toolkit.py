@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from holdfast.keywords import names_checked
 from holdfast.transcript.effects import Effect, Family, effect, error_line, family
 
 if TYPE_CHECKING:
@@ -310,6 +311,7 @@ _ITEM_WIDTH = 240
 _STATUS_WIDTH = 24
 
 
+@names_checked
 @dataclass(frozen=True, slots=True)
 class PlanItem:
     """One step of the agent's plan."""

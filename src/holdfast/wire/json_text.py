@@ -1,14 +1,14 @@
 """JSON as text: tool arguments, objects that a model wrote into a reply, and what UTF-8 can hold.
 
-Providers write tool arguments as JSON text or as JSON objects. Models write JSON with slips: strict
-JSON comes first, then a comma too many, brackets left open, Python's quotes and constants, words
-around the object; anything else is not an object. Python and JSON can hold half of a surrogate
-pair, UTF-8 cannot: one such sign would make every later request fail before it is sent.
+Providers write tool arguments as JSON text or as JSON objects. Models write JSON with slips: a
+comma too many, brackets left open, Python's quotes and constants, words around the object. What is
+correct is read by the standard library alone; the rest is mended by `json_repair`. Python and JSON
+can hold half of a surrogate pair, UTF-8 cannot: one such sign would make every later request fail
+before it is sent.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from holdfast.wire.fields import Wire
 
 __all__ = [
+    "arguments_in",
     "as_object",
     "encodable",
     "free_text",
@@ -32,7 +33,8 @@ _RAW = "arguments"
 _FREE = "input"
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 """Kept, because `json.dumps` makes one for each value."""
-_CLOSERS = {"{": "}", "[": "]"}
+_CLOSERS = ("}", "]", '"', "'", "`")
+"""What arguments end with that were not cut off."""
 _DECODER = json.JSONDecoder()
 _Value = TypeVar("_Value")
 
@@ -46,7 +48,7 @@ def is_json(text: str) -> bool:
     """Say whether the text parses."""
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -55,7 +57,7 @@ def value_of(text: str) -> object:
     """Return the JSON value that the text holds, or the text when it holds none."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -90,65 +92,41 @@ def free_text(arguments: str) -> str:
             return arguments
 
 
+def arguments_in(text: str) -> Wire | None:
+    """Return the arguments of a call that a model wrote, or nothing when they are no object.
+
+    Slips are mended, but for arguments that were cut off: what is missing of them may matter.
+    """
+    if not text.strip():
+        return {}
+    found = object_in(text)
+    is_whole = text.rstrip().endswith(_CLOSERS)
+    return read_object(text) if found is None and is_whole else found
+
+
 def read_object(text: str) -> Wire | None:
-    """Return the object in the text, or nothing when there is none to be sure of."""
+    """Return the first object in what a model wrote, its slips mended, or nothing."""
     start = text.find("{")
     if start < 0:
         return None
-    found = _first(text[start:])
-    return cast("Wire", found) if isinstance(found, dict) else None
+    try:
+        found: object = _DECODER.raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        return _mended(text[start:])
+    return cast("Wire", found)
 
 
-def _first(text: str) -> object:
+def _mended(text: str) -> Wire | None:
+    # Rarely needed, and slow to load.
+    from json_repair import loads
+
     try:
-        return _DECODER.raw_decode(text)[0]
-    except ValueError:
-        pass
-    mended = _mended(text)
-    try:
-        return json.loads(mended)
-    except ValueError:
-        pass
-    try:
-        return ast.literal_eval(mended)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        found: object = loads(text, skip_json_loads=True)
+    except (ValueError, RecursionError):
         return None
-
-
-def _mended(text: str) -> str:
-    """Return the first object of the text with stray commas dropped and open brackets closed."""
-    kept: list[str] = []
-    open_: list[str] = []
-    quote = ""
-    escaped = False
-    for letter in text:
-        if quote:
-            kept.append(letter)
-            if not escaped and letter == quote:
-                quote = ""
-            escaped = not escaped and letter == "\\"
-            continue
-        if letter in "\"'":
-            quote = letter
-        elif letter in _CLOSERS:
-            open_.append(_CLOSERS[letter])
-        elif letter in "}]":
-            _drop_comma(kept)
-            if not open_ or open_.pop() != letter:
-                break
-        kept.append(letter)
-        if not open_:
-            break
-    kept.append(quote)
-    _drop_comma(kept)
-    return "".join(kept) + "".join(reversed(open_))
-
-
-def _drop_comma(kept: list[str]) -> None:
-    while kept and (kept[-1].isspace() or not kept[-1]):
-        kept.pop()
-    if kept and kept[-1] == ",":
-        kept.pop()
+    values = cast("list[object]", found) if isinstance(found, list) else [found]
+    # An object without anything in it is what is left of what is none.
+    return next((cast("Wire", each) for each in values if isinstance(each, dict) and each), None)
 
 
 def encodable(value: _Value) -> _Value:

@@ -35,6 +35,9 @@ AUTO = "auto"
 """The dialect is told by the messages."""
 _PROMPT = frozenset({"role", "content"})
 _WORDS = frozenset({"role", "content", "name", "tool_call_id"})
+_MARKS = frozenset({"role", "type", "parts", "from"})
+"""What every message has one of, in one dialect or another."""
+_EXAMPLE = "a message is an object such as {'role': 'user', 'content': 'hello'}"
 _HOLDERS = ("content", "tool_calls", "parts", "output")
 """Where in a message programs put objects of an SDK."""
 _REQUESTS = ("messages", "input", "contents", "conversations")
@@ -127,8 +130,7 @@ def plain_messages(messages: object, start: int = 0) -> list[Wire]:
     if isinstance(whole, Mapping):
         raise DecodeError("input", "messages", _not_a_list(cast("Mapping[str, object]", whole)))
     if isinstance(whole, str | bytes) or not isinstance(whole, Iterable):
-        message = "a message is an object such as {'role': 'user', 'content': 'hello'}"
-        problem = f"expected a list of messages, found {kind_in_words(whole)}; {message}"
+        problem = f"expected a list of messages, found {kind_in_words(whole)}; {_EXAMPLE}"
         raise DecodeError("input", "messages", problem)
     each = enumerate(cast("Iterable[object]", whole), start)
     return [_message(value, index) for index, value in each]
@@ -171,6 +173,9 @@ def _message(value: object, index: int) -> Wire:
         raise DecodeError("input", where, f"this is a provider's whole answer; {answer} instead")
     if name := _request_in(found):
         problem = f"this is a request; hand in its messages, request[{name!r}]"
+        raise DecodeError("input", where, problem)
+    if _MARKS.isdisjoint(found):
+        problem = f"expected a message, found an object without a role; {_EXAMPLE}"
         raise DecodeError("input", where, problem)
     if message is value or isinstance(value, Mapping):
         return found

@@ -135,7 +135,7 @@ class Assembly:
 
         return EngineDeps(
             clock=self.clock,
-            chain=self._fallback(options.summarizer),
+            fallback=self._fallback(options.summarizer),
             counter=self.counter(options.counter, options.model),
             redactor=options.redactor or self.redactor,
             on_ask=options.on_ask,

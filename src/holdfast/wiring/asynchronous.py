@@ -15,6 +15,8 @@ from holdfast.conversation import activate
 from holdfast.conversation.effects import await_, in_store, is_inside, settled
 from holdfast.conversation.former_names import former_name
 from holdfast.deadline import in_thread
+from holdfast.errors import ConfigError
+from holdfast.keywords import names_checked
 from holdfast.session import EndReason
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.conversations import Conversation
@@ -34,6 +36,7 @@ __all__ = ["AsyncConversation"]
 
 _FOREIGN = "holdfast-engine-tool"
 """Names the threads on which a plug-in answers: it may take its time, and stores must not wait."""
+_SETTERS = {"goal": "set_goal(...)", "title": "set_title(...)", "model": "switch_model(...)"}
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
@@ -52,6 +55,7 @@ def _stored(
     return run
 
 
+@names_checked
 class AsyncConversation:
     """A conversation whose methods are awaited.
 
@@ -67,6 +71,27 @@ class AsyncConversation:
 
     def __init__(self, conversation: Conversation) -> None:
         """Wrap a conversation; `sync` is the same one for blocking code."""
+        self._hold(conversation)
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *parts: object, **options: object) -> None:
+            """Wrap a conversation; `sync` is the same one for blocking code."""
+            if options or len(parts) != 1 or not isinstance(parts[0], Conversation):
+                raise ConfigError(
+                    "a conversation is not made by its class; await AsyncConversation.open(...) "
+                    "begins one or goes on with one, and everything it takes has a default"
+                )
+            self._hold(parts[0])
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Set what is an attribute; what a method sets is said."""
+            if name not in self.__slots__:
+                way = f"; await {_SETTERS[name]}" if name in _SETTERS else ""
+                raise AttributeError(f"AsyncConversation.{name} cannot be set{way}")
+            super().__setattr__(name, value)
+
+    def _hold(self, conversation: Conversation) -> None:
         self.sync = conversation
         conversation.compactor.background.loop = asyncio.get_running_loop()
 
@@ -143,13 +168,23 @@ class AsyncConversation:
         """Answer a call of one of these tools with JSON; what goes wrong stands under `error`."""
         return await in_thread(lambda: self.sync.call_engine_tool(name, arguments), name=_FOREIGN)
 
-    async def messages(self, format: str = "openai") -> list[dict[str, object]]:  # noqa: A002 - its name
+    async def messages(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> list[dict[str, object]]:
         """Return what to send now, as a list of messages; see `Conversation.messages`."""
-        return (await self.body(format)).messages
+        return (await self.body(format, merge_roles=merge_roles)).messages
 
-    async def body(self, format: str = "openai") -> Body:  # noqa: A002 - its name
+    async def body(
+        self,
+        format: str = "openai",  # noqa: A002 - its name
+        *,
+        merge_roles: bool | None = None,
+    ) -> Body:
         """Return what to send now in any dialect; what is due is compacted first."""
-        return await await_(self.sync.requested(format))
+        return await await_(self.sync.requested(format, merge_roles=merge_roles))
 
     async def compact(self, focus: str | None = None) -> CompactionReport:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""

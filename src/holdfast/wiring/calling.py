@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import DecodeError, ModelOverflow
+from holdfast.keywords import names_checked
 from holdfast.ports import Spoken
 from holdfast.providers.provider_errors import FailureKind, failure_of, status_kind
 
@@ -21,6 +22,7 @@ ATTEMPTS = 3
 _BAD_REQUEST = 400
 
 
+@names_checked
 def is_context_overflow(error: object) -> bool:
     """Say whether a provider refused a request because it was too large.
 

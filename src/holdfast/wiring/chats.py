@@ -12,15 +12,15 @@ from holdfast.caching import Shrink
 from holdfast.errors import ConfigError
 from holdfast.providers.local_model import LocalModel
 from holdfast.redaction import Redactor
-from holdfast.session import EndReason, Fork, latest_leaf
+from holdfast.session import EndReason, Fork, children_of, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW
-from holdfast.wiring.conversations import Conversation
-from holdfast.wiring.federations import federation_of
+from holdfast.wiring.conversations import Conversation, stored_conversation
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
+from holdfast.wiring.memory_hubs import memory_hub_of
 from holdfast.wiring.models import is_local, known_window, local_model, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.resuming import LOCAL, resumption
@@ -50,6 +50,8 @@ PROMPT = (
     "You are a helpful assistant in a terminal. Answer briefly and to the point. What stands in "
     "memory-context blocks is reference material, not something the user says."
 )
+_LEFT_BEHIND = frozenset({EndReason.BRANCHED, EndReason.RESET})
+"""Ends of conversations that the user left for another one, and may want as they were left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,7 @@ class Chats:
         self._environ = environ
         self._wishes = wishes
         self._seated: tuple[ChatModel, Ledger] | None = None
-        self.memory = self._federation() if wishes.memory else None
+        self.memory = self._memory_hub() if wishes.memory else None
         self.store = store_of(settings, environ)
 
     @property
@@ -119,19 +121,26 @@ class Chats:
         return self.prepared(Conversation.open(**self._opening(self.model)), prompt)
 
     def begin_anew(self, chat: Conversation) -> Conversation:
-        """Return a conversation with an empty window and the same goal; the other one stays open.
+        """Return a conversation with an empty window and the same goal; the other one has ended.
 
-        It is no fork: whoever resumes the other one finds it as it was left.
+        Whoever opens the other one by its id finds it as it was left.
         """
-        fresh = self.begin("")
-        if chat.goal:
-            fresh.goal = chat.goal
-        return fresh
+        return self.prepared(chat.new())
+
+    def branch(
+        self, chat: Conversation, title: str = "", *, keep_parent: bool = False
+    ) -> Conversation:
+        """Return a conversation that goes another way from here; the other one ends, or is kept."""
+        child = chat.branch(title=title, keep_parent=keep_parent)
+        if self.memory is not None:
+            self.memory.begin_session(child.id, Fork.BRANCH)
+        return child
 
     def open(self, id_: str) -> Conversation:
         """Return a stored conversation; what a killed process had heard of an answer is kept.
 
-        It goes on with its own model and window.
+        It goes on with its own model and window. One that ended when the user began anew is open
+        again. One that was branched off from stays as it is, and goes on in another branch.
 
         Raises:
             ConfigError: when its model cannot be had here, or when it is too large for what the
@@ -142,7 +151,9 @@ class Chats:
     def _opened(
         self, id_: str, *, names_model: bool = False, names_window: bool = False
     ) -> Conversation:
-        session = latest_leaf(self.store.lineage(id_), id_)
+        session = self.store.session(id_)
+        if session.end_reason not in _LEFT_BEHIND:
+            session = latest_leaf(self.store.lineage(id_), id_)
         tokens = sum(each.tokens for each in self.store.window(session.id).entries)
         chosen = resumption(
             session, tokens, self.settings, names_model=names_model, names_window=names_window
@@ -154,7 +165,7 @@ class Chats:
                 "another model"
             )
         model = self._found(chosen.model, chosen.window)
-        chat = Conversation.open(id_, **self._opening(model))
+        chat = Conversation.open(self._reopened(session), **self._opening(model))
         self._seat(model)
         self.agent(chat).resume_draft()
         if chosen.folds:
@@ -162,6 +173,15 @@ class Chats:
         if self.memory is not None:
             self.memory.begin_session(chat.id)
         return chat
+
+    def _reopened(self, session: Session) -> str:
+        """Return the id of the session in which one goes on that the user had left behind."""
+        if session.trashed is None and session.end_reason is EndReason.BRANCHED:
+            left = stored_conversation(self.settings, self.store, session)
+            return left.lineage.branch(keep_parent=True).id
+        if session.trashed is None and session.end_reason is EndReason.RESET:
+            self.store.end(session.id, None, SystemClock().moment())
+        return session.id
 
     def ended(self, chat: Conversation) -> None:
         """Tell memory that the talk ends here, with what stands in the window."""
@@ -171,9 +191,13 @@ class Chats:
     def forget_if_unused(self, chat: Conversation) -> bool:
         """Delete a conversation in which nobody said anything; says whether it was one."""
         session = chat.session
-        if session.title or session.goal or any(is_user_word(each.message) for each in chat.log):
+        if session.title or any(is_user_word(each.message) for each in chat.log):
             return False
-        if session.parent is not None or len(self.store.lineage(session.id)) > 1:
+        lineage = self.store.lineage(session.id)
+        inherited = next((each.goal for each in lineage if each.id == session.parent), "")
+        if session.fork not in (None, Fork.RESET) or session.goal != inherited:
+            return False
+        if children_of(lineage, session.id):
             return False
         self.store.trash([session.id], SystemClock().moment())
         return self.store.purge([session.id]) > 0
@@ -285,6 +309,7 @@ class Chats:
             "agent": "chat",
             "summarizer": self._summarizer(model),
             "ahead_of_time": True,
+            "merge_roles": self.settings.model.merge_roles,
             "knobs": {
                 "threshold": compression.threshold,
                 "target_ratio": compression.target_ratio,
@@ -299,7 +324,9 @@ class Chats:
         if self.memory is not None:
             memory = self.memory
             opening["before_folding"] = memory.before_folding
-            opening["listeners"] = (lambda move: memory.switched(move.old, move.new, move.reason),)
+            opening["listeners"] = (
+                lambda move: memory.switched(move.old, move.new, move.reason, rewound=move.rewound),
+            )
         return opening
 
     @property
@@ -311,8 +338,8 @@ class Chats:
     def _directory(self) -> Path:
         return self._wishes.directory or Path.cwd()
 
-    def _federation(self) -> MemoryHub:
-        return federation_of(
+    def _memory_hub(self) -> MemoryHub:
+        return memory_hub_of(
             self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
         )
 

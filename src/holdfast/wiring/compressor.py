@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Never, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from holdfast.config.summary_key import installation_sign
 from holdfast.engines import ChatEngine
+from holdfast.keywords import check_names, names_checked
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire.message_list import AUTO, read_messages
 from holdfast.wire.signing import recognized
 from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, Knobs
-from holdfast.wiring.names import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -141,13 +141,13 @@ def compact(
     return compress(messages, model=model, format=format, **knobs).messages
 
 
+@names_checked
 def estimate_tokens(
     messages: Iterable[Given] | str,
     *,
     tools: Sequence[dict[str, object]] = (),
     model: str = "",
     format: str = AUTO,  # noqa: A002
-    **unknown: Never,
 ) -> int:
     """Return the estimated tokens of messages in any dialect, or of a bare text.
 
@@ -156,9 +156,7 @@ def estimate_tokens(
         tools: Tool schemas of the request, which count beside the messages.
         model: The model, whose tokenizer family the estimate follows.
         format: The dialect of the messages, by default the one that they tell.
-        unknown: Nothing; a name that is not known is an error with the nearest one that is.
     """
-    check_names(unknown, ("tools", "model", "format"), "estimate_tokens")
     scale = Scale(Estimator(family_of(model)))
     if isinstance(messages, str):
         return scale.text(messages)

@@ -14,13 +14,13 @@ from holdfast.conversation import (
     activate,
 )
 from holdfast.errors import ConfigError, Conflict, SessionEnded
+from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
 from holdfast.wiring.assembly import WINDOW, Assembly, Configured, EngineOptions
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.models import known_window
-from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -101,15 +101,19 @@ class ConversationOptions(TypedDict, total=False):
     engine: str | ContextEngine
     """Who compacts: an engine's name, or an engine; by default the one that is configured."""
     listeners: tuple[Listener, ...]
-    """Told when the conversation goes on under another id."""
+    """Told when the conversation goes on under another id, or its window is turned back."""
     before_folding: Callable[[Transcript], str]
     """Sees the window before a compaction; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None]
     """Prices a compaction, where prices are known. It must not raise."""
     recall: tuple[str, ...]
     """Names of the tools, such as `session_search`, by which the model finds what was folded."""
+    merge_roles: bool
+    """Whether OpenAI messages of one role that follow each other are joined to one, by a blank
+    line: some compatible servers refuse them otherwise. By default as configured."""
 
 
+@names_checked
 class Conversation(StoredConversation):
     """An endless conversation.
 
@@ -122,6 +126,17 @@ class Conversation(StoredConversation):
 
     PATIENCE = 10.0
     """Seconds that closing waits for a compaction in the background."""
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *parts: object, **options: object) -> None:
+            """Take the parts that `open` has put together."""
+            if options or not parts or not isinstance(parts[0], Dependencies):
+                raise ConfigError(
+                    "a conversation is not made by its class; Conversation.open(...) begins one "
+                    "or goes on with one, and everything it takes has a default"
+                )
+            super().__init__(*parts)
 
     @classmethod
     def open(
@@ -299,6 +314,7 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
         lease_seconds=wanted.get("lease_seconds", 60.0),
         recall=tuple(wanted.get("recall", ())),
         active=wanted.get("active", False),
+        merge_roles=wanted.get("merge_roles", settings.model.merge_roles),
     )
 
 

@@ -16,10 +16,10 @@ from holdfast.engines.plugin_engine import PluginEngine
 from holdfast.engines.plugin_thread import PluginEnding, PluginThread, call_offered
 from holdfast.engines.registry import DEFAULT, EngineSource, find_engine, known_engines, twin
 from holdfast.errors import ConfigError
+from holdfast.keywords import check_names
 from holdfast.redaction import Redactor
 from holdfast.wiring.assembly import Assembly, EngineOptions, Knobs
 from holdfast.wiring.compressor import Compressor
-from holdfast.wiring.names import check_names
 
 if TYPE_CHECKING:
     from holdfast.engines import Engine
@@ -217,7 +217,8 @@ def _unknown(name: str) -> ConfigError:
 def _built_in(
     name: str, model: str, context_length: int | None, knobs: EngineKnobs
 ) -> ContextEngine:
-    check_names(knobs, EngineKnobs.__annotations__, f"The engine {name}")
+    known = ("model", "context_length", *EngineKnobs.__annotations__)
+    check_names(knobs, known, f"The engine {name}")
     if name == DEFAULT:
         return ContractAdapter(
             name, lambda: Compressor(context_length=context_length, model=model, **knobs)

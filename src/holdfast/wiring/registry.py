@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError, UnknownSession
+from holdfast.keywords import check_names, names_checked
 from holdfast.session import EndReason
 from holdfast.wiring.assembly import Assembly
 from holdfast.wiring.conversations import (
@@ -21,7 +22,6 @@ from holdfast.wiring.conversations import (
     session_of,
     with_kept,
 )
-from holdfast.wiring.names import check_names
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Conversations"]
 
 
+@names_checked
 class Conversations:
     """Opens conversations by the keys that callers give them, and shares what they can share.
 
@@ -130,6 +131,10 @@ class Conversations:
     def __len__(self) -> int:
         """Return how many conversations are in memory."""
         return len(self._held)
+
+    def __repr__(self) -> str:
+        """Return how many conversations are in memory."""
+        return f"<Conversations, {len(self)} in memory>"
 
     def __enter__(self) -> Self:
         """Use the conversations for a while."""

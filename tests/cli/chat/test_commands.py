@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.chat.commands import COMMANDS, names
+from holdfast.session import EndReason, Fork
 from tests.cli.chat.full import FULL, full_chat
 from tests.cli.chat.full import TURNS as TURNS_TO_FULL
 from tests.cli.chat.talking import asks_for, said_in, says, sent, shown, stored, talk
@@ -152,6 +153,34 @@ def test_a_new_conversation_leaves_the_other_one_to_be_resumed(home: Path) -> No
     assert [text for _, text in said_in(home, old.id)][::2] == ["The port is 8443", "Which port?"]
     (new,) = [each for each in stored(home) if each.id != old.id]
     assert (new.goal, said_in(home, new.id)[0]) == ("be brief", ("user", "Hi"))
+    assert (new.parent, new.fork) == (old.id, Fork.RESET)
+
+
+def test_a_new_beginning_ends_the_conversation_and_is_linked_to_it(home: Path) -> None:
+    with provider(says("Yes.")) as server:
+        talk(server, "The port is 8443", "/new", "Hi")
+    new, old = sorted(stored(home), key=lambda each: each.parent is None)
+    assert (old.end_reason, new.parent, new.fork) == (EndReason.RESET, old.id, Fork.RESET)
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "end"),
+    [
+        ("/branch Other", "Other", EndReason.BRANCHED),
+        ("/branch", "One #2", EndReason.BRANCHED),
+        ("/branch --keep Other", "Other", None),
+        ("/branch --keep", "One #2", None),
+        ("/branch --keeper", "--keeper", EndReason.BRANCHED),
+    ],
+)
+def test_a_branch_ends_the_conversation_unless_told_to_keep_it(
+    home: Path, line: str, title: str, end: EndReason | None
+) -> None:
+    with provider(says("Yes.")) as server:
+        ended = talk(server, "One", line)
+    branch, old = sorted(stored(home), key=lambda each: each.parent is None)
+    assert (branch.title, old.end_reason) == (title, end)
+    assert f"on a branch: {title}; /resume {old.id} goes back" in shown(ended)
 
 
 def test_a_branch_goes_another_way_and_the_conversation_stays(home: Path) -> None:
@@ -200,7 +229,7 @@ def test_a_command_of_the_model_is_not_one_of_the_chat(home: Path) -> None:
 
 
 def test_the_page_has_every_command_and_what_it_does() -> None:
-    page = (REPOSITORY / "docs" / "chat.md").read_text("utf-8")
+    page = (REPOSITORY / "docs" / "reference" / "cli.md").read_text("utf-8")
     missing = [
         command.name
         for command in COMMANDS

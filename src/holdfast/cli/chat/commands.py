@@ -57,6 +57,7 @@ __all__ = [
 ]
 
 _WHICH = "which one (number, part of the title or id; empty for none)? "
+_KEEP = "--keep"
 _MOST_LISTED = 15
 _LOOKED_AT = 200
 _BESIDE = (Fork.DELEGATION, Fork.REVIEW)
@@ -71,9 +72,12 @@ def begin_anew(room: ChatRoom, _: str) -> list[Line]:
 
 
 def branch(room: ChatRoom, title: str) -> list[Line]:
-    """Go another way from here; the conversation as it is stays."""
+    """Go another way from here; the conversation ends as it is, unless it is kept."""
     left = room.chat.id
-    room.move(room.chat.branch(title=title, keep_parent=True))
+    first, *rest = title.split(maxsplit=1) or [""]
+    keeps = first == _KEEP
+    title = "".join(rest) if keeps else title
+    room.move(room.chats.branch(room.chat, title, keep_parent=keeps))
     return plain_line(f"on a branch: {room.chat.title}; /resume {left} goes back")
 
 
@@ -435,7 +439,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("status", "How the conversation stands.", status),
     SlashCommand("usage", "Tokens, cache and cost so far.", usage),
     SlashCommand("new", "Begin anew; this one stays stored.", begin_anew),
-    SlashCommand("branch", "Go another way from here.", branch, "[title]"),
+    SlashCommand("branch", "Go another way from here.", branch, "[--keep] [title]"),
     SlashCommand("resume", "Go on with another conversation.", resume, "[id]"),
     SlashCommand("sessions", "List the conversations used last.", list_sessions),
     SlashCommand("aside", "Ask beside the conversation.", aside, "QUESTION"),

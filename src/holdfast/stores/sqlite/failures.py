@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.errors import StoreBusy, StoreDamaged, StoreError
+from holdfast.errors import StoreBusy, StoreDamaged, StoreError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -72,6 +73,11 @@ def explained(error: sqlite3.Error, path: Path) -> StoreError:
         case name if name.startswith("SQLITE_IOERR"):
             return StoreError(f"{path} cannot be read or written ({error}); look at the disk")
         case name if name.startswith(_REFUSAL):
+            # SQLite only says that it cannot.
+            try:
+                os.close(os.open(os.devnull, os.O_RDONLY))
+            except OSError as cause:
+                return StoreError(f"{path} cannot be opened: {reason_of(cause)}")
             return StoreError(f"{path} cannot be written ({error}); look at its permissions")
         case _:
             return StoreError(f"{path} cannot be used ({error}); `holdfast doctor` says more")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.errors import StoreDamaged, StoreError
+from holdfast.errors import StoreDamaged, StoreError, reason_of
 from holdfast.stores.sqlite.failures import is_busy, is_refusal
 from holdfast.stores.sqlite.index import WordIndex, build_index, is_current
 from holdfast.stores.sqlite.purging import erase_where_free
@@ -81,7 +81,7 @@ def open_file(path: Path, patience: LockPatience, *, read_only: bool = False) ->
         writable = _prepare(path, is_created=not read_only)
         address = path.absolute().as_uri()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = reason_of(error)
         raise StoreError(f"{path} cannot be used as a store: {reason}") from error
     if writable and not read_only:
         try:

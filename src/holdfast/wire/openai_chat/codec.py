@@ -47,11 +47,11 @@ from holdfast.wire.json_text import free_text, value_of, wrapped, written
 from holdfast.wire.message_text import SIGNS, as_string, compose, marked_texts, portable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.transcript import Content, Extras, Form, Part, Transcript
 
-__all__ = ["NAME", "ROLES", "decode", "encode"]
+__all__ = ["NAME", "ROLES", "decode", "encode", "merged_roles"]
 
 NAME = "openai"
 _CALL = f"{NAME}:call"
@@ -152,8 +152,26 @@ def write_call(call: ToolCall) -> Wire:
     return raw | own(call.extras, NAME)
 
 
+def merged_roles(messages: Iterable[Wire]) -> list[Wire]:
+    """Return messages of which no two in a row have the same role, as strict servers demand.
+
+    Words are joined by a blank line. Results of tools stay apart: each answers a call of its own.
+    """
+    merged: list[Wire] = []
+    for message in messages:
+        role = message.get("role")
+        if not merged or role == "tool" or role != merged[-1].get("role"):
+            merged.append(message)
+            continue
+        both = joined(merged[-1], message)
+        if not both["tool_calls"]:
+            del both["tool_calls"]
+        merged[-1] = both
+    return merged
+
+
 def joined(first: Wire, second: Wire) -> Wire:
-    """Return two assistant messages as one, so that results follow their calls."""
+    """Return two messages of one role as one; of an assistant's, results follow their calls."""
     merged: Wire = {**first, **second}
     contents = [one for one in (first.get("content"), second.get("content")) if one]
     match contents:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from holdfast.config import Settings
 
-__all__ = ["federation_of"]
+__all__ = ["memory_hub_of"]
 
 
-def federation_of(
+def memory_hub_of(
     settings: Settings,
     environ: Mapping[str, str],
     *,

@@ -9,7 +9,7 @@ import pytest
 from holdfast.config import Settings
 from holdfast.config.settings import MemorySettings, StoreSettings
 from holdfast.errors import ConfigError
-from holdfast.wiring.federations import federation_of
+from holdfast.wiring.memory_hubs import memory_hub_of
 from holdfast.wiring.remembered import memory_files_of, memory_folder
 
 
@@ -23,12 +23,12 @@ def test_memory_lies_beside_the_sessions_of_the_profile(tmp_path: Path) -> None:
         memory_folder("../x", environ)
 
 
-def test_a_federation_has_the_files_the_project_and_the_tool(tmp_path: Path) -> None:
+def test_a_memory_hub_has_the_files_the_project_and_the_tool(tmp_path: Path) -> None:
     environ = {"HOLDFAST_HOME": str(tmp_path)}
     project = tmp_path / "project"
     project.mkdir()
     (project / "AGENTS.md").write_text("Use tabs.", "utf-8")
-    memory = federation_of(Settings(), environ, project=project, reserved=["read_file"])
+    memory = memory_hub_of(Settings(), environ, project=project, reserved=["read_file"])
     kept = json.loads(memory.call("memory", {"action": "add", "content": "Tea."}))
     assert (kept["done"], kept["entries"]) == (True, ["Tea."])
     assert '### AGENTS.md\n<reference from="AGENTS.md">\nUse tabs.' in memory.system_block()
@@ -38,10 +38,10 @@ def test_a_federation_has_the_files_the_project_and_the_tool(tmp_path: Path) -> 
     with pytest.raises(
         ConfigError, match="its tool memory would hide the tool memory of the agent"
     ):
-        federation_of(Settings(), environ, reserved=["memory"])
+        memory_hub_of(Settings(), environ, reserved=["memory"])
 
 
 def test_a_provider_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     settings = replace(Settings(), memory=MemorySettings(provider="moon"))
     with pytest.raises(ConfigError, match=r"memory\.provider is moon; allowed: mem0"):
-        federation_of(settings, {"HOLDFAST_HOME": str(tmp_path)})
+        memory_hub_of(settings, {"HOLDFAST_HOME": str(tmp_path)})
