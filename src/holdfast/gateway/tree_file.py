@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS nodes (
     digest BLOB NOT NULL,
     call TEXT NOT NULL,
     session INTEGER NOT NULL,
-    position INTEGER NOT NULL
+    message INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS nodes_by_parent ON nodes(parent);
 CREATE INDEX IF NOT EXISTS nodes_by_call ON nodes(call) WHERE call != '';
@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS visits (
 ) WITHOUT ROWID;
 """
 _NODES = """
-SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.position
+SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message
 FROM nodes n JOIN sessions s ON s.key = n.session
 """
 
@@ -117,12 +117,30 @@ class TreeFile:
         found = self._rows(query, identity)
         return str(found[0][0]) if found else ""
 
+    def identity_of(self, session: str) -> str:
+        """Return who began a session."""
+        found = self._rows("SELECT identity FROM sessions WHERE id = ?", session)
+        return str(found[0][0]) if found else ""
+
+    def path_to(self, node: Node) -> list[tuple[str, int]]:
+        """Return the call and the message of each node up to this one, the first one first."""
+        query = """
+            WITH RECURSIVE up(id, parent, depth, call, message) AS (
+                SELECT id, parent, depth, call, message FROM nodes WHERE id = ?
+                UNION ALL
+                SELECT n.id, n.parent, n.depth, n.call, n.message
+                FROM nodes n JOIN up ON n.id = up.parent
+            )
+            SELECT call, message FROM up ORDER BY depth
+        """
+        return [(str(call), int(message)) for call, message in self._rows(query, node.id)]
+
     def has_tools(self, session: str) -> bool:
         """Say whether a session was ever given tools."""
         return bool(self._rows("SELECT 1 FROM sessions WHERE id = ? AND tools", session))
 
     def record(
-        self, request: WireRequest, found: Recognition, session: str, positions: Sequence[int]
+        self, request: WireRequest, found: Recognition, session: str, messages: Sequence[int]
     ) -> None:
         """Take in what is new in a request.
 
@@ -132,7 +150,7 @@ class TreeFile:
             request: The request.
             found: Where it belongs.
             session: The session that it is recorded in.
-            positions: For each new atom where its message stands in the log of the session.
+            messages: For each new atom the id of its message in the store.
         """
         identity = request.identity.key
         with self._transaction():
@@ -148,8 +166,8 @@ class TreeFile:
             if parent is not None and found.known:
                 self._name(found.prefixes[found.known - 1], parent)
             self._visit(parent, identity)
-            for place, position in zip(
-                range(found.known, len(request.atoms)), positions, strict=True
+            for place, message in zip(
+                range(found.known, len(request.atoms)), messages, strict=True
             ):
                 atom, prefix = request.atoms[place], found.prefixes[place]
                 depth += 1
@@ -163,9 +181,9 @@ class TreeFile:
                     parent = int(known[0][0])
                 else:
                     cursor = self._connection.execute(
-                        "INSERT INTO nodes (parent, depth, kind, digest, call, session, position) "
+                        "INSERT INTO nodes (parent, depth, kind, digest, call, session, message) "
                         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        (parent, depth, atom.kind, atom.digest, atom.call, key, position),
+                        (parent, depth, atom.kind, atom.digest, atom.call, key, message),
                     )
                     parent = cursor.lastrowid
                     self._name(prefix, parent)
@@ -193,8 +211,8 @@ class TreeFile:
 
     def _nodes(self, query: str, *values: object) -> list[Node]:
         return [
-            Node(id_, parent, depth, Atom(AtomKind(kind), digest, call), session, position)
-            for id_, parent, depth, kind, digest, call, session, position in self._rows(
+            Node(id_, parent, depth, Atom(AtomKind(kind), digest, call), session, message)
+            for id_, parent, depth, kind, digest, call, session, message in self._rows(
                 query, *values
             )
         ]

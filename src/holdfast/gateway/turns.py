@@ -73,7 +73,9 @@ class Turn:
             (
                 index
                 for index in range(len(entries))
-                if all(_source(each) in self.places or not _is_kept(each) for each in entries[index:])
+                if all(
+                    _source(each) in self.places or not _is_kept(each) for each in entries[index:]
+                )
             ),
             len(entries),
         )
@@ -223,15 +225,16 @@ class TurnKeeper:
         self, request: WireRequest, found: Recognition, new: Sequence[int]
     ) -> dict[int, int]:
         """Return where each stored message stands in the request."""
-        known = self.tree.messages_to(found.node) if found.node else []
+        path = self.tree.path_to(found.node) if found.node else []
         places: dict[int, int] = {}
-        if found.how is Continuity.REVISION and found.node is not None:
-            by_call = {call: message for call, message in self.tree.calls_to(found.node)}
-            for index, atom in enumerate(request.atoms[: found.known]):
+        if found.how is Continuity.REVISION:
+            # Told otherwise, but by the same calls.
+            by_call = {call: message for call, message in path if call}
+            for atom, place in zip(request.atoms[: found.known], request.places, strict=False):
                 if atom.call in by_call:
-                    places.setdefault(by_call[atom.call], request.places[index])
+                    places.setdefault(by_call[atom.call], place)
         else:
-            for message, place in zip(known, request.places, strict=False):
+            for (_, message), place in zip(path, request.places, strict=False):
                 places.setdefault(message, place)
         for message, place in zip(new, request.places[found.known :], strict=True):
             places.setdefault(message, place)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = ["Atom", "AtomKind", "atoms_of", "bare_call_id", "prefix_hashes"]
+__all__ = ["Atom", "AtomKind", "atoms_in", "atoms_of", "bare_call_id", "prefix_hashes"]
 
 _MARKS = re.compile(r"[^0-9A-Za-z]+")
 _ITEM = re.compile(r"(?<=.)[^0-9A-Za-z]fc_.*")
@@ -65,7 +65,12 @@ def atoms_of(message: dict[str, object], dialect: str) -> tuple[Atom, ...]:
         read = DIALECTS[dialect].decode(Body([message]))
     except DecodeError:
         return (_atom(AtomKind.OTHER, json.dumps(message, sort_keys=True)),)
-    return tuple(atom for each in read for atom in _atoms(each))
+    return tuple(atom for each in read for atom in atoms_in(each))
+
+
+def atoms_in(message: Message) -> tuple[Atom, ...]:
+    """Return the atoms of a message that was read."""
+    return tuple(_atoms(message))
 
 
 def prefix_hashes(atoms: tuple[Atom, ...]) -> tuple[bytes, ...]:

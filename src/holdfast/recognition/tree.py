@@ -23,9 +23,9 @@ class Node:
     """How many atoms there are up to here, this one included."""
     atom: Atom
     session: str
-    """The session in which it was first said."""
-    position: int
-    """Where its message stands in the log of that session."""
+    """The key of the conversation in which it was first said."""
+    message: int
+    """The id of its message in the store."""
 
 
 class Tree(Protocol):
