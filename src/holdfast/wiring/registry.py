@@ -95,7 +95,7 @@ class Conversations:
             with self._lock:
                 self._keep(key, held)
             return held
-        kept = with_kept(self.store, self._assembly.settings, self._options, None, key)
+        kept = with_kept(self.store, self._options, None, key)
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
         opened = Conversation(deps, session_of(deps, None, key, {**self._options, "title": ""}))
