@@ -65,6 +65,7 @@ class WireRequest:
     places: tuple[int, ...]
     """For each atom the index of its message in the request."""
     identity: Identity = Identity()
+    model: str = ""
     has_tools: bool = False
     has_schema: bool = False
     """Whether the answer is to follow a schema, as those of routers and titles do."""
@@ -115,6 +116,7 @@ def read_request(
         tuple(atoms),
         tuple(places),
         identity_of(known, body),
+        _model(path, body),
         has_tools=bool(body.get("tools")),
         has_schema=_has_schema(body),
         side=_side(path, known, body) or _summary_asked(messages),
@@ -133,6 +135,12 @@ def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Ident
     conversation = body.get("conversation")
     named = conversation if isinstance(conversation, str) else ""
     return Identity(ours or headers.get("session_id", "") or named)
+
+
+def _model(path: str, body: Mapping[str, object]) -> str:
+    """Return the model that is asked; Gemini names it in the path."""
+    named = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else ""
+    return named or str(body.get("model") or "")
 
 
 def _summary_asked(messages: object) -> str:
