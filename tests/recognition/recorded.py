@@ -246,7 +246,8 @@ TREES: dict[str, tuple[str, ...]] = {
         "21 root after 14: 22",
     ),
     "pi/faults": (
-        "2/400 root: 3/413 1/429= 2/429= 3/429= 1/500= 2/500= 3/500= 2/abort= 3/abort= 2/cleanend= 3/cleanend= 3/long= 1/refuse= 2/refuse=",
+        "2/400 root: 3/413 1/429= 2/429= 3/429= 1/500= 2/500= 3/500= 2/abort= 3/abort= "
+        "2/cleanend= 3/cleanend= 3/long= 1/refuse= 2/refuse=",
     ),
     "pi/session-anthropic": (
         "1 root: 2 3 4 5 6 7 8 9 10 12 13 14 16 17 19 20 21*",
