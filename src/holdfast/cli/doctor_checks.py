@@ -47,6 +47,7 @@ _EXTRAS = {
     "mem0": ("mem0", "memory in Mem0"),
     "hindsight": ("hindsight_client", "memory in Hindsight"),
     "vectors": ("safetensors", "memory by meaning, on this machine"),
+    "gateway": ("uvicorn", "a proxy under agents: holdfast serve"),
 }
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
