@@ -97,8 +97,9 @@ soak: $(STAMP) ## Hundreds of kills, a minute of eight processes, hundreds of ca
 	@SOAK=1 $(BIN)/python -m pytest -q --timeout=600 $(SOAK_TESTS)
 	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(WORKERS) --timeout=3600 -m hypothesis $(ARGS)
 
+# With job control, Ctrl-C stops an answer and not make.
 run: $(STAMP) ## Chat with a model on this machine; plays a short conversation where nobody can type
-	@HOLDFAST_HOME=$${HOLDFAST_HOME:-$(CURDIR)/.holdfast} \
+	@! test -t 0 || set -m; HOLDFAST_HOME=$${HOLDFAST_HOME:-$(CURDIR)/.holdfast} \
 		$(BIN)/python $(CHAT) --model local --context-length $(CHAT_WINDOW)
 
 sample: $(STAMP) ## Compact the bundled sample session and show what happened

@@ -198,12 +198,12 @@ def _imported(found: list[FoundFile]) -> tuple[int, float, float]:
         tempfile.TemporaryDirectory() as folder,
         closing(SqliteStore(Path(folder) / "holdfast.db")) as store,
     ):
-        importer = Importer(store, lambda message: Scale(counter).weigh(message), lambda: STARTED)
+        importer = Importer(store, lambda message: Scale(counter).weigh(message))
         moments = [time.process_time()]
         messages = 0
         for _ in range(2):
             for each in found:
-                origin = ImportOrigin(each.guess.format, str(each.files[0].path), STARTED)
+                origin = ImportOrigin(each.guess.format, str(each.files[0].path))
                 messages += importer.take(origin, each.tell).count.messages
             moments.append(time.process_time())
     return messages, moments[1] - moments[0], moments[2] - moments[1]

@@ -69,6 +69,20 @@ UNITS = {
     "parameters": "?token=a&",
     "ids of access keys": "AKIAABCDEFGHIJKLMNOP ",
     "not ASCII": "😀key=",
+    "names as schemes": "://auth",
+    "names in prose": "password is ",
+    "names in tables": "| password | a1 ",
+    "colors": "\x1b[32mkey=",
+    "passwords in Russian": "\u043f\u0430\u0440\u043e\u043b\u044c: a1 ",
+    "colons in Chinese": "\u5bc6\u7801\uff1aa1",
+    "manifests": "kind: secret\ndata:\n  a: bcde\n",
+    "web keys": '"kty":',
+    "hashes": "$6$a$",
+    "addresses without a scheme": "a:b@tcp(",
+    "password files": "a:*:b:c:d",
+    "flags of commands": "-a abcd ",
+    "open brackets": "PASSWORD=a1b2((",
+    "unlikely letters": "qxzjkv",
 }
 
 

@@ -19,11 +19,11 @@ def installed() -> Path:
     return Path(folder).resolve() / "node_modules" / ".bin"
 
 
-def holdfast(store: Path, *arguments: str) -> str:
+def holdfast(store: Path, *arguments: str, **environ: str) -> str:
     """Return what a command prints; a store is made where there is none."""
     done = subprocess.run(
         [sys.executable, "-m", "holdfast", *arguments],
-        env={**os.environ, "HOLDFAST_HOME": str(store)},
+        env={**os.environ, "HOLDFAST_HOME": str(store), **environ},
         capture_output=True,
         text=True,
         check=False,

@@ -5,6 +5,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,28 @@ def test_a_compacted_session_is_gone_on_with(
     sent = json.dumps(request.body)
     assert f"line 20 of part {TURNS}" in sent
     assert "line 20 of part 7" not in sent
+
+
+@pytest.mark.parametrize("program", [CLAUDE_CODE, CODEX, PI], ids=lambda each: each.name)
+def test_a_session_that_was_sent_is_gone_on_with_by_the_command_that_was_printed(
+    program: Program, provider: Model, tmp_path: Path
+) -> None:
+    desk = Desk(program, tmp_path / "home", tmp_path / "project", provider.url, BIN)
+    desk.prepare()
+    talk = tmp_path / "talk.json"
+    talk.write_text(json.dumps(_talk()))
+    holdfast(tmp_path, "import", str(talk))
+    send = ("sessions", "send", "last", "--to", program.name, "--folder", str(desk.project))
+    told = json.loads(
+        holdfast(tmp_path, *send, "--yes", "--json", HOME=str(desk.home), PATH=desk.environ["PATH"])
+    )
+    resumes = shlex.split(told["command"].rpartition(" && ")[2])
+    assert resumes[0] == program.command[0]
+    desk.go_on(resumes[1:], "Go on, ask-1000.")
+    request = provider.shown("ask-1000")
+    assert request.marks[-1] == "ask-1000"
+    assert f"say-{TURNS}" in request.marks
+    assert "line 20 of part 7" in json.dumps(request.body)
 
 
 def _talk() -> list[object]:

@@ -6,6 +6,7 @@ from holdfast.caching import Automatic, Marked, Support, Uncached, caching_line,
 from holdfast.caching.cache_model import MINUTES
 
 ROUTER = "https://openrouter.ai/api/v1"
+CLAUDE_THERE = Marked(minimum=4_096, native=False, through="openrouter.ai")
 DEEPSEEK = Automatic(minimum=64, step=64, lifetime=60 * MINUTES)
 LOCAL = Automatic(minimum=1, step=1, lifetime=None)
 
@@ -21,7 +22,7 @@ LOCAL = Automatic(minimum=1, step=1, lifetime=None)
         ("claude-opus-4-1", "anthropic", "", Marked()),
         ("claude-opus-5", "anthropic", "", Marked(minimum=512)),
         ("claude-sonnet-5-5", "anthropic", "", Marked()),
-        ("anthropic/claude-opus-4.5", "openai", ROUTER, Marked(minimum=4_096, native=False)),
+        ("anthropic/claude-opus-4.5", "openai", ROUTER, CLAUDE_THERE),
         ("gpt-5", "openai", "", Automatic()),
         ("gpt-5", "responses", "https://api.openai.com/v1", Automatic()),
         ("gpt-5", "openai", "https://me.openai.azure.com", Automatic()),

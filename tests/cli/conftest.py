@@ -1,6 +1,7 @@
 """Keeps the settings of whoever runs the tests out of them."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,4 +17,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
             monkeypatch.delenv(variable)
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOLDFAST_HOME", str(folder))
+    # Where `holdfast` is on the path, advice calls it by that name.
+    here = str(Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", os.pathsep.join([here, os.environ.get("PATH", os.defpath)]))
     return folder

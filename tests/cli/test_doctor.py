@@ -1,6 +1,7 @@
 """`holdfast doctor`: what is in place, what is not, and never a credential."""
 
 import json
+import random
 import socket
 import sqlite3
 from contextlib import closing
@@ -329,17 +330,82 @@ def test_messages_that_are_lost_are_counted_and_the_repair_has_failed(home: Path
     assert (again.code, json.loads(again.output)["missing"]) == (0, 0)
 
 
-def test_a_file_of_which_nothing_is_left_stays_as_it_is(home: Path) -> None:
-    place = store_in(home)
-    place.parent.mkdir(parents=True)
-    place.write_bytes(b"nothing of ours " * 1_000)
-    ended = run("doctor", "--repair")
-    assert (ended.code, ended.text) == (1, "")
-    assert ended.errors.startswith("holdfast: ")
-    assert place.read_bytes() == b"nothing of ours " * 1_000
-
-
 def test_an_address_of_another_kind_of_store_fails(home: Path) -> None:
     env = {"HOLDFAST_STORE_URL": "postgres://example"}
     assert states(env).get("store", "fail") == "fail"
     assert run("doctor", "--repair", env=env).code == 1
+
+
+def cut(content: bytes, how: str) -> bytes:
+    """Return what is left of a file."""
+    left = {
+        "a tenth": content[: len(content) // 10],
+        "50 bytes": content[:50],
+        "100 bytes": content[:100],
+        "a page": content[:4096],
+        "zeros": bytes(8192),
+        "no database": b"these are notes, and no database\n" * 99,
+    }
+    return left[how]
+
+
+@pytest.mark.parametrize(
+    "how", ["a tenth", "50 bytes", "100 bytes", "a page", "zeros", "no database"]
+)
+def test_a_store_of_which_little_is_left_is_never_ok_and_is_repaired(home: Path, how: str) -> None:
+    place = store_in(home)
+    with conversation(place, 200) as chat:
+        id_ = chat.id
+    left = cut(place.read_bytes(), how)
+    place.write_bytes(left)
+    found = json.loads(run("doctor", "--offline", "--json").output)
+    assert not found["healthy"]
+    (store,) = [each for each in found["checks"] if each["name"] == "store"]
+    assert store["state"] == "fail"
+    ended = run("doctor", "--repair")
+    assert ended.code == 1
+    assert "run `holdfast doctor" not in ended.text
+    assert "lost  " in ended.text
+    (kept,) = place.parent.glob("holdfast.db.damaged-*")
+    assert kept.read_bytes() == left
+    again = run("doctor", "--repair")
+    assert (again.code, again.text[:2]) == (0, "ok")
+    with conversation(place, 1) as chat:
+        assert chat.id != id_
+    assert run("doctor", "--offline").code == 0
+
+
+def test_a_tenth_of_a_store_gives_back_what_it_has(home: Path, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    said = [
+        {"role": "user", "content": f"harbor{number} " + chance.randbytes(600).hex()}
+        for number in range(2_000)
+    ]
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(said), "utf-8")
+    assert run("import", str(file)).code == 0
+    place = store_in(home)
+    place.write_bytes(cut(place.read_bytes(), "a tenth"))
+    ended = run("doctor", "--repair", "--json")
+    assert 0 < json.loads(ended.output)["messages"] < 2_000
+    assert "harbor1" in run("search", "harbor1").text
+
+
+def test_an_empty_file_is_no_store_that_is_in_order(home: Path) -> None:
+    place = store_in(home)
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert f"warn store: {place} is empty" in run("doctor", "--offline").text
+
+
+def test_a_model_on_this_machine_without_its_file_is_told(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.providers.model_files.find_spec", lambda _: None)
+    usual = run("doctor", "--offline")
+    assert "warn model: the one on this machine, smollm2, whose file is not here" in usual.text
+    assert "holdfast models pull smollm2" in usual.text
+    assert usual.code == 0
+    chosen = run("doctor", "--offline", env={"HOLDFAST_MODEL_NAME": "local"})
+    assert "fail model: the one on this machine, smollm2, whose file is not here" in chosen.text
+    assert chosen.code == 1

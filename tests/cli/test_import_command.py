@@ -176,16 +176,23 @@ def test_a_path_that_is_not_there_fails_and_the_others_are_imported(folder: Path
     }
 
 
-def test_a_file_without_a_session_is_named_when_somebody_named_it(folder: Path) -> None:
+def test_a_named_file_that_cannot_be_read_is_a_problem_and_not_nothing_new(folder: Path) -> None:
     notes = str(folder / "notes.txt")
     ended = run("import", notes)
-    assert ended.code == 3
+    assert ended.code == 1
     assert ended.text.splitlines() == [
-        "nothing new: no file with a session was found",
-        f"passed over: {notes}: it is not JSON",
+        "nothing imported: no file with a session was found",
+        f"problem: {notes}: it is not JSON",
     ]
-    assert f"passed over: {notes}: it is not JSON" in run("import", str(folder), "-v").text
-    assert [each["status"] for each in answer(notes)["files"]] == ["passed over"]
+    found = cast("dict[str, Any]", run("import", notes, "--json").json)
+    assert found["problems"] == [{"file": notes, "line": 0, "reason": "it is not JSON"}]
+    assert [each["status"] for each in found["files"]] == ["unreadable"]
+
+
+def test_a_file_without_a_session_in_a_folder_is_passed_over(folder: Path) -> None:
+    ended = run("import", str(folder), "-v")
+    assert ended.code == 0
+    assert f"passed over: {folder / 'notes.txt'}: it is not JSON" in ended.text
 
 
 def test_packed_files_and_patterns_are_read(tmp_path: Path) -> None:
@@ -225,7 +232,7 @@ def test_the_usual_places_are_shown_and_nothing_is_done_without_a_yes(
     assert refused.code == 2
     table, sentence = refused.errors.splitlines()[1], refused.errors.splitlines()[2]
     assert table.split()[:2] == ["Pi", "1"]
-    assert sentence == "holdfast: nobody can be asked here; say --yes to go ahead"
+    assert sentence == "holdfast: import 1 file? Nobody can be asked here; say --yes to go ahead"
     assert not (home / "profiles").exists()
     assert run("import", "--yes", env=env).text.startswith("imported 1 session: 1 message")
     assert answer("--yes", env=env)["skipped"] == 1

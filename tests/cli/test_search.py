@@ -152,7 +152,7 @@ def test_an_unknown_session_is_a_sentence() -> None:
 
 
 def excerpt(snippet: str, title: str = "Animals") -> Excerpt:
-    focus = Told(id=7, role=Role.TOOL, text="", at=0, tool="read_file")
+    focus = Told(id=7, role=Role.TOOL, text="", at=1, tool="read_file")
     return Excerpt(
         session=SESSION,
         title=title,
@@ -201,7 +201,7 @@ def said(id_: str, *messages: Message) -> None:
 
 
 def test_the_date_is_never_cut_and_long_names_give_way() -> None:
-    long = Told(id=123_456, role=Role.TOOL, text="", at=0, tool="a_very_long_name_of_a_tool_" * 3)
+    long = Told(id=123_456, role=Role.TOOL, text="", at=1, tool="a_very_long_name_of_a_tool_" * 3)
     found = Excerpt(
         session=SESSION, title="", last_active=0, snippet="x", tier=MatchTier.WORDS, focus=long
     )

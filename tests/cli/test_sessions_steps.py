@@ -85,7 +85,7 @@ def test_nothing_is_taken_away_unasked_where_nobody_can_answer(
     before.close()
     ended = run("sessions", *arguments)
     assert (ended.code, ended.output) == (2, b"")
-    assert "nobody can be asked here; say --yes to go ahead" in ended.errors
+    assert "Nobody can be asked here; say --yes to go ahead" in ended.errors
     after = open_store(store_in(home), {})
     assert after.session(session) == state
     after.close()
@@ -303,12 +303,17 @@ def test_a_backup_is_a_store_and_never_replaces_a_file_unasked(
     assert json.loads(run("sessions", "backup", str(copy), "--json").output) == {
         "file": str(copy),
         "bytes": copy.stat().st_size,
+        "replaced": False,
     }
     assert copy.stat().st_mode & 0o777 == 0o600
     listed = run("sessions", "list", "--json", env={"HOLDFAST_STORE_URL": str(copy)})
     assert [each["id"] for each in json.loads(listed.output)] == [session]
-    assert run("sessions", "backup", str(copy)).code == 2
-    assert run("sessions", "backup", str(copy), "--yes").code == 0
+    refused = run("sessions", "backup", str(copy))
+    assert refused.code == 2
+    assert f"{copy} exists. Replace it? Nobody can be asked here" in refused.errors
+    replaced = run("sessions", "backup", str(copy), "--yes")
+    assert replaced.code == 0
+    assert "in place of the file that was there" in replaced.text
     assert run("sessions", "backup", str(store_in(home)), "--yes").code == 1
     assert run("sessions", "backup", str(tmp_path)).code == 1
 

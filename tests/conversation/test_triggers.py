@@ -2,12 +2,18 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
+import pytest
+
+from holdfast.config import Settings
 from holdfast.conversation import Dependencies, StoredConversation
 from holdfast.conversation.dependencies import Bill
+from holdfast.session import Usage
 from holdfast.transcript import Transcript
 from holdfast.wiring import Conversation
-from tests.conversation.talking import begun, talk
+from tests.conversation.talking import WINDOW, another, begun, talk
+from tests.engines.plugins import Tail, Wire
 from tests.promises.conversations import session, turn
 
 
@@ -33,6 +39,99 @@ def test_a_session_that_grew_between_turns_is_compacted_first(tmp_path: Path) ->
     assert len(again.compactions()) == 1
     assert again.messages()[-1] == {"role": "user", "content": "Go on."}
     chat.store.close()
+
+
+def _filled(path: Path, share: float, **options: Any) -> StoredConversation:
+    """Return a session that somebody filled to a share of its window, as another process."""
+    chat = begun(path, automatic=False)
+    number = 0
+    while chat.status().tokens < share * WINDOW:
+        talk(chat, [number])
+        number += 1
+    return another(chat, **options)
+
+
+@pytest.mark.parametrize(("threshold", "passes"), [(0.85, ["hygiene"]), (1.0, [])])
+def test_hygiene_waits_for_a_pass_that_could_be_made_in_the_background(
+    tmp_path: Path, threshold: float, passes: list[str]
+) -> None:
+    chat = _filled(tmp_path / "store.db", 0.86, ahead_of_time=True)
+    chat.live.deps.engine.policy = replace(  # type: ignore[misc] - an engine of our own
+        chat.live.deps.engine.policy, hygiene=threshold, threshold_floor=0, reserve=0
+    )
+    chat.add_user("Go on.")
+    chat.messages()
+    assert [each.trigger for each in chat.compactions()] == passes
+    chat.wait()
+    assert [each.trigger for each in chat.compactions()] == (passes or ["ahead_of_time"])
+    chat.store.close()
+
+
+@pytest.mark.parametrize(("threshold", "passes"), [(0.3, ["hygiene"]), (0.85, [])])
+def test_the_hygiene_threshold_says_when_a_turn_begins_with_a_pass(
+    tmp_path: Path, threshold: float, passes: list[str]
+) -> None:
+    settings = replace(
+        Settings(), compression=replace(Settings().compression, hygiene_threshold=threshold)
+    )
+    place = tmp_path / "store.db"
+    with Conversation.open(store=place, context_length=WINDOW, automatic=False) as chat:
+        chat.add(session(8))
+        stored = chat.id
+        assert 0.3 * WINDOW < chat.status().tokens < chat.status().threshold
+    with Conversation.open(stored, store=place, settings=settings) as chat:
+        chat.messages()
+        assert [each.trigger for each in chat.compactions()] == passes
+
+
+@pytest.mark.parametrize(("reported", "passes"), [(5_400, ["hygiene"]), (900, [])])
+def test_hygiene_prefers_what_was_reported_before_the_session_was_opened_again(
+    tmp_path: Path, reported: int, passes: list[str]
+) -> None:
+    place = tmp_path / "store.db"
+    options: Any = {"store": place, "context_length": WINDOW}
+    with Conversation.open(automatic=False, **options) as chat:
+        chat.add(session(8 if reported > 1_000 else 30))
+        estimate = chat.status().tokens
+        chat.messages()
+        chat.add_response("Done.", usage=Usage(calls=1, input_tokens=reported))
+        stored = chat.id
+    # By estimate alone it would be the other way round.
+    assert (estimate < 0.85 * WINDOW) == bool(passes)
+    with Conversation.open(stored, **options) as chat:
+        chat.add_user("Go on.")
+        if passes:
+            assert chat.status().tokens >= reported
+        chat.messages()
+        assert [each.trigger for each in chat.compactions()] == passes
+
+
+class Looking(Tail):
+    """Judges the messages themselves, before a request is made."""
+
+    looked: ClassVar[list[int]] = []
+
+    def should_compress(self, prompt_tokens: int | None = None) -> bool:
+        del prompt_tokens
+        return False
+
+    def should_compress_preflight(self, messages: Wire) -> bool:
+        self.looked.append(len(messages))
+        return len(messages) > 30
+
+
+def test_a_plug_in_is_asked_before_a_turns_first_request(tmp_path: Path) -> None:
+    Looking.looked.clear()
+    with Conversation.open(store=tmp_path / "store.db", engine=Looking()) as chat:
+        chat.add(session(8)[:-1])
+        chat.messages()
+        assert Looking.looked == []
+        chat.add_user("Go on.")
+        before = len(chat.live.window.entries)
+        chat.messages()
+        assert [each.trigger for each in chat.compactions()] == ["preflight"]
+        assert Looking.looked[0] > 30
+        assert len(chat.messages()) < before
 
 
 def test_after_an_undo_the_next_compaction_waits_until_it_must_be(tmp_path: Path) -> None:

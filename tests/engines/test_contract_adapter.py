@@ -111,3 +111,34 @@ def test_truncate_keeps_a_goal_that_the_host_names(talk: list[dict[str, object]]
     assert engine.compress([*talk, *parts])[0]["content"] != smaller[0]["content"]
     engine.on_session_start("another")
     assert "retry" not in str(engine.compress(talk)[0]["content"])
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_there_is_content_to_compress_only_between_head_and_tail(name: str) -> None:
+    engine = loaded(name)
+    several = [
+        {"role": "system", "content": "Be good."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "user", "content": "Go on."},
+    ]
+    for messages in (SHORT, several, several[1:], []):
+        assert engine.has_content_to_compress(messages) == (
+            engine.compress(deepcopy(messages), force=True) != messages
+        )
+    talk = long_talk()
+    assert engine.has_content_to_compress(talk)
+    # The model that would write the record is not asked for an answer to that.
+    asked: list[str] = []
+
+    def write(prompt: str) -> str:
+        asked.append(prompt)
+        return ""
+
+    if name == "compressor":
+        # All of it is head or tail, although it is more than the prompt and one message.
+        assert not engine.has_content_to_compress(several)
+        assert holdfast.load_engine(
+            name, context_length=8_000, summarizer=write
+        ).has_content_to_compress(talk)
+    assert asked == []

@@ -32,9 +32,8 @@ def chat(turns: int, words: int = 40) -> list[Chat]:
 def engine(*answers: str | Exception, window: int = 8_000, **knobs: object) -> ChatEngine:
     clock = FixedClock()
     fallback = SummarizerFallback(ScriptedSummarizer(answers), clock=clock) if answers else None
-    return ChatEngine(
-        Policy(context_length=window, **knobs), EngineDeps(clock=clock, fallback=fallback)
-    )  # type: ignore[arg-type]
+    policy = Policy(context_length=window, **knobs)  # type: ignore[arg-type]
+    return ChatEngine(policy, EngineDeps(clock=clock, fallback=fallback))
 
 
 def test_a_long_list_becomes_a_short_one_and_stays_as_it_was() -> None:

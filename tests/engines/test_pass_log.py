@@ -45,9 +45,8 @@ def engine(
 ) -> ChatEngine:
     model = ScriptedSummarizer(answers, name="model")
     fallback = SummarizerFallback(main or model, model if main else None, clock=clock)
-    return ChatEngine(
-        Policy(context_length=16_000, **knobs), EngineDeps(clock=clock, fallback=fallback)
-    )  # type: ignore[arg-type]
+    policy = Policy(context_length=16_000, **knobs)  # type: ignore[arg-type]
+    return ChatEngine(policy, EngineDeps(clock=clock, fallback=fallback))
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:

@@ -455,8 +455,8 @@ def test_the_live_state_is_that_of_the_default_engine() -> None:
     engine = hosted(Tail())
     engine.host = LiveState(goal="a parser")
     assert engine.host == LiveState(goal="a parser")
-    assert engine.is_hygiene_due(Load(tokens=WINDOW), 10)
     assert engine.expected_tokens == 0
+    assert engine.is_hygiene_due(Load(tokens=WINDOW), 10)
 
 
 def test_a_plug_in_is_handed_what_memory_notes() -> None:

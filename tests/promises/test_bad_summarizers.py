@@ -44,10 +44,10 @@ def engine(*answers: str | Exception, fallback: ScriptedSummarizer | None = None
     """Return an engine whose models answer from a script, on a clock that stands still."""
     clock = FixedClock()
     scripted = ScriptedSummarizer(answers, name="model")
-    fallback = SummarizerFallback(fallback or scripted, scripted if fallback else None, clock=clock)
+    asked = SummarizerFallback(fallback or scripted, scripted if fallback else None, clock=clock)
     return ChatEngine(
         holdfast.Policy(context_length=WINDOW),
-        EngineDeps(clock=clock, fallback=fallback, sign=installation_sign),
+        EngineDeps(clock=clock, fallback=asked, sign=installation_sign),
     )
 
 

@@ -46,6 +46,8 @@ class Provider:
     requests: list[Request] = field(default_factory=list[Request])
     connections: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """The addresses of the clients' sockets."""
+    whole: Reply | None = None
+    """What is answered where no stream is asked for, such as a record; by default the next."""
 
     def next_reply(self) -> Reply:
         """Return the next answer; the last one repeats."""
@@ -53,9 +55,9 @@ class Provider:
 
 
 @contextmanager
-def provider(*replies: Reply) -> Generator[Provider]:
+def provider(*replies: Reply, whole: Reply | None = None) -> Generator[Provider]:
     """Serve these answers, the last one for ever."""
-    state = Provider("", list(replies))
+    state = Provider("", list(replies), whole=whole)
 
     class Answering(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -66,7 +68,8 @@ def provider(*replies: Reply) -> Generator[Provider]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             state.requests.append(Request(self.path, fields, headers))
             state.connections.add(self.client_address)
-            send(self, state.next_reply())
+            whole = None if fields.get("stream") else state.whole
+            send(self, whole or state.next_reply())
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the server's own name
             """Say nothing: a test's output is its own."""

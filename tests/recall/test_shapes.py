@@ -15,7 +15,7 @@ from holdfast.session import Entry, Kind, Session
 from holdfast.transcript import Message, Role, Text, ToolResult
 
 WIDE = ResultLimits(10_000, 10_000)
-SESSION = Session(id="20261116_090000_abcdef", source="cli", started=0, title="Billing", touched=90)
+SESSION = Session(id="20261116_090000_abcdef", source="cli", started=1, title="Billing", touched=90)
 HEAD = {
     "session_id": "20261116_090000_abcdef",
     "title": "Billing",
@@ -26,7 +26,7 @@ HEAD = {
 
 
 def said(id_: int, text: str = "words", *, is_focus: bool = False) -> Told:
-    return Told(id=id_, role=Role.USER, text=text, at=0, is_focus=is_focus)
+    return Told(id=id_, role=Role.USER, text=text, at=1, is_focus=is_focus)
 
 
 def shown(*ids: int) -> list[dict[str, object]]:
@@ -212,4 +212,4 @@ def test_what_was_cut_stands_beside_its_whole() -> None:
 
 
 def test_a_time_that_no_calendar_has_is_left_out() -> None:
-    assert [when(10**18), when(0)] == ["", "1970-01-01T00:00Z"]
+    assert [when(10**18), when(0), when(1)] == ["", "", "1970-01-01T00:00Z"]

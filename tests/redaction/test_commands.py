@@ -26,6 +26,16 @@ def users(text: str) -> list[str]:
         ("mysql -u root -pS3cretPass db", "S3cretPass"),
         ("sshpass -p 'S3cret!' ssh host", "S3cret!"),
         ("docker login -u me -p S3cret99", "S3cret99"),
+        ("redis-cli -h a -a hunter22 ping", "hunter22"),
+        ("ldapsearch -x -D cn=admin -w hunter22 -b dc=a", "hunter22"),
+        ("openssl enc -aes-256-cbc -k hunter22 -in a", "hunter22"),
+        ("unzip -P hunter22 a.zip", "hunter22"),
+        ("psexec \\\\host -u Administrator -p dev_admin cmd", "dev_admin"),
+        ("plink -pw hunter22 host", "hunter22"),
+        ("gpg --batch --passphrase hunter22 -d a", "hunter22"),
+        ("htpasswd -b .htpasswd admin hunter22", "hunter22"),
+        ("htpasswd -nb admin hunter22", "hunter22"),
+        ("echo 'hunter22' | sudo -S apt update", "hunter22"),
     ],
 )
 def test_a_flag_gives_its_secret(text: str, secret: str) -> None:
@@ -42,6 +52,14 @@ def test_a_flag_gives_its_secret(text: str, secret: str) -> None:
         "--key value",
         "--max-tokens 4096",
         "mysql db; mkdir -p abc123",
+        "mysql -u root -p mydb_2",
+        "redis-cli -a $REDIS_PASSWORD ping",
+        "htpasswd -b file user $PASS",
+        "unzip -p data2024.zip",
+        "tar -a archive2024.tar",
+        "grep -w password2 file",
+        "ls -s && sudo -S true",
+        "tsc -p tsconfig.build.json",
     ],
 )
 def test_other_flags_stay(text: str) -> None:

@@ -55,6 +55,21 @@ TOKENS = [
     "ya29." + made(80),
     made(14) + ".atlasv1." + made(64),
     "1234567890123456|" + made(27),
+    "sntrys_eyJ" + made(60) + "==_" + made(40) + "+/x",
+    "fm2_lJPE" + made(12) + "+/" + made(60) + "/" + made(30) + "==",
+    "dp.st.prd." + made(43),
+    "dp.sa." + made(43),
+    "glpat-" + made(27) + ".01." + made(9, string.ascii_lowercase),
+    "glrt-t1_" + made(27) + ".01." + made(9, string.ascii_lowercase),
+    "ATATT3xFfGF0" + made(172) + "=1A2B3C4D",
+    "AQ.Ab8RN6" + made(44),
+    "1//0" + made(60),
+    "vercel_blob_rw_" + made(16) + "_" + made(30),
+    "vci_" + made(56),
+    "v1.0-" + made(24, "0123456789abcde") + "-" + made(146, "0123456789abcde"),
+    "AGE-SECRET-KEY-PQ-1" + made(58, string.ascii_uppercase + string.digits).upper(),
+    made(52) + "JQQJ99BAACAAAAAAAAAAAAASAZDO" + made(4),
+    "da2-" + made(26, string.ascii_lowercase),
 ]
 
 
@@ -64,10 +79,17 @@ def test_a_token_is_found_wherever_it_stands(token: str, frame: str) -> None:
     assert vendor(frame.format(token)) == [token]
 
 
+def test_a_token_with_dots_may_end_a_sentence() -> None:
+    token = "M" + made(23) + ".Y" + made(5) + "." + made(27)
+    assert vendor(f"use {token}. Then go.") == [token]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "3b18e512dba79e4c8300dd08aeb37f8e728b8dad",
+        "Nfm2_z5wgR7CnL7lTZ4bbotjXZtiLWvolNQqWBRFWkcidtzSyhWvta9yPB3E2uyvfJ",
+        "gAAAAABn" + made(100),
         "123e4567-e89b-12d3-a456-426614174000",
         "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from holdfast.redaction.values import (
     counts_far,
     counts_up,
+    is_gibberish,
     is_monotone,
+    is_passphrase,
     is_placeholder,
     is_random,
     is_varied,
@@ -71,6 +73,27 @@ def test_words_joined_by_separators_are_wordy() -> None:
     assert not is_wordy(b"shorter-vErSiOn")
 
 
+@pytest.mark.parametrize("value", ["F1LlqsajAIxN", "vzihlaquknriqlht", "bXq7wZkJ"])
+def test_letters_that_make_no_words_are_gibberish(value: str) -> None:
+    assert is_gibberish(value.encode())
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["getPasswordFromStore", "s3Bucket2Name", "sha256Hash", "hashedPassword1", "xmlHttpRequest"],
+)
+def test_names_in_code_are_no_gibberish(value: str) -> None:
+    assert not is_gibberish(value.encode())
+
+
+def test_four_words_that_make_no_sentence_are_a_passphrase() -> None:
+    assert is_passphrase(b"correct horse battery staple")
+    assert is_passphrase(b"orange-velvet-mountain-river")
+    assert not is_passphrase(b"correct horse battery")
+    assert not is_passphrase(b"must have eight characters")
+    assert not is_passphrase(b"horse horse horse horse")
+
+
 def test_counting_is_noticed() -> None:
     assert counts_far(b"xyz-1234567890")
     assert not counts_far(b"abcd1234efgh5678")
@@ -89,7 +112,9 @@ def test_every_judgement_accepts_every_value(value: bytes) -> None:
     for judge in (
         counts_far,
         counts_up,
+        is_gibberish,
         is_monotone,
+        is_passphrase,
         is_placeholder,
         is_random,
         is_varied,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 NOW = 1_800_000_000_000
 START = 1_700_000_000_000
-ORIGIN = ImportOrigin("claude-code", "/logs/one.jsonl", START)
+ORIGIN = ImportOrigin("claude-code", "/logs/one.jsonl")
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def opened() -> Generator[SqliteStore]:
 
 
 def importer(store: Store) -> Importer:
-    return Importer(store, weight, lambda: NOW)
+    return Importer(store, weight)
 
 
 def weight(message: Message) -> int:

@@ -87,8 +87,8 @@ def test_a_session_of_ours_is_told_with_its_own_id_times_and_model() -> None:
     assert (begun.about.id, begun.about.title, begun.about.model) == ("own", "Mine", "opus")
     assert isinstance(asked, MessageEvent)
     assert isinstance(answered, MessageEvent)
-    assert (asked.message, asked.native.at, asked.native.model) == (user("hello there"), 0, "")
-    assert answered.native.model == "opus"
+    assert (asked.message, asked.native.at, asked.native.model) == (user("hello there"), None, "")
+    assert (answered.native.at, answered.native.model) == (1, "opus")
 
 
 def test_a_compaction_of_ours_is_told_as_one_of_an_agent() -> None:

@@ -27,6 +27,7 @@ from holdfast.formats.events import (
     native_of,
 )
 from holdfast.ports import Amendment
+from holdfast.ports.store import Listing
 from holdfast.session import Draft, Fork, Usage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, tool, user
@@ -163,11 +164,20 @@ def test_a_message_without_a_time_has_the_last_one_that_is_known() -> None:
         (session,) = sessions(store)
         known = told("u1").native.at
         assert [entry.at for entry in store.window(session.id).entries] == [known] * 3
-        bare = [begun("other", started=None), timeless]
-        (id_,) = take(store, bare).sessions
+        begins = [begun("other", started=START), timeless]
+        (id_,) = take(store, begins).sessions
         assert store.window(id_).entries[0].at == START
-        late = take(store, [begun("third", started=None), timeless], ImportOrigin("pi", "f"))
-        assert store.window(late.sessions[0]).entries[0].at == NOW
+
+
+def test_a_session_without_any_time_is_listed_last_and_claims_no_date() -> None:
+    timeless = replace(told("u2"), native=SourceMetadata(id="u2"))
+    with opened() as store:
+        (undated,) = take(store, [begun("other", started=None), timeless]).sessions
+        (dated,) = take(store, talk("u1")).sessions
+        assert [each.id for each in store.sessions(Listing())] == [dated, undated]
+        assert undated.startswith("undated_")
+        assert (store.session(undated).started, store.session(undated).touched) == (0, 0)
+        assert store.window(undated).entries[0].at == 0
 
 
 def test_a_total_that_the_file_states_is_counted_once_and_grows_with_it() -> None:

@@ -79,7 +79,7 @@ FILES = (PARENT, AGENT, FORK, FORK_OF_FORK, STRANGER)
 
 def origin(events: Sequence[Event]) -> ImportOrigin:
     (first, *_) = events
-    return ImportOrigin("claude-code", f"/logs/{first.about.id}.jsonl", START)  # type: ignore[union-attr]
+    return ImportOrigin("claude-code", f"/logs/{first.about.id}.jsonl")  # type: ignore[union-attr]
 
 
 def take_file(store: Store, events: Sequence[Event]) -> str:
@@ -307,7 +307,7 @@ def test_a_session_that_names_itself_as_its_parent_has_none() -> None:
 def test_agents_may_use_the_same_names() -> None:
     with opened() as store:
         agent = take_file(store, AGENT)
-        take(store, PARENT, ImportOrigin("codex", "/logs/parent.jsonl", START))
+        take(store, PARENT, ImportOrigin("codex", "/logs/parent.jsonl"))
         assert store.session(agent).parent is None
 
 

@@ -13,8 +13,6 @@ from holdfast.formats.events import Problem
 from holdfast.transfer import Importer, ImportOrigin, SmallFile, read_small_file
 from holdfast.transfer.session_writer import BATCH
 from tests.transfer.taking import (
-    NOW,
-    START,
     begun,
     folded,
     importer,
@@ -36,7 +34,7 @@ NAMES = ("", "one", "two", "three")
 
 
 def story(file: str, name: str, *events: Event, parent: str = "") -> SmallFile:
-    origin = ImportOrigin("claude-code", f"/logs/{file}.jsonl", START)
+    origin = ImportOrigin("claude-code", f"/logs/{file}.jsonl")
     whole = (begun(name, parent=parent), *events)
     return SmallFile(origin, lambda: iter(whole), whole)
 
@@ -95,7 +93,7 @@ def test_what_others_came_first_with_is_found_and_the_rest_is_written() -> None:
                 importer(store).take(first.origin, first.tell)
             return weight(message)
 
-        tallies = Importer(store, weigh, lambda: NOW).take_all([first, second, third])
+        tallies = Importer(store, weigh).take_all([first, second, third])
         assert [len(each.sessions) for each in tallies] == [0, 1, 1]
         assert [len(each.unchanged) for each in tallies] == [1, 0, 0]
         assert sorted(words(store, each.id) for each in sessions(store)) == [
@@ -125,6 +123,6 @@ def test_a_story_that_was_too_long_to_wait_is_told_whole() -> None:
     events = [begun("one"), *(told(f"u{number}") for number in range(2 * BATCH))]
     with opened() as store:
         (tally,) = importer(store).take_all(
-            [read_small_file(ImportOrigin("pi", "/logs/one.jsonl", START), lambda: iter(events))]
+            [read_small_file(ImportOrigin("pi", "/logs/one.jsonl"), lambda: iter(events))]
         )
     assert tally.count.messages == 2 * BATCH

@@ -22,6 +22,7 @@ from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.chats import PROMPT, Chats, Wishes
 from holdfast.wiring.conversations import Conversation
 from tests.engines.seen import SeenContext
+from tests.providers.local import local_model
 from tests.providers.provider import Provider, Reply, provider
 from tests.providers.streams import spoken, streamed
 
@@ -154,14 +155,38 @@ def test_a_model_that_cannot_be_had_is_a_sentence_and_changes_nothing(tmp_path: 
     opened.close()
 
 
-def test_a_name_with_a_prefix_leaves_the_server_of_ones_own(tmp_path: Path) -> None:
-    with chats(tmp_path) as (opened, _):
+def test_a_name_with_a_prefix_is_that_of_the_server_as_typed(tmp_path: Path) -> None:
+    with chats(tmp_path) as (opened, server):
         chat = opened.begin("")
-        opened.switch(chat, "anthropic/claude-opus-4-6")
-        assert (opened.model.dialect, opened.model.endpoint) == ("anthropic", "")
+        opened.switch(chat, "anthropic/claude-opus-4.6")
+        assert (opened.model.dialect, opened.model.endpoint) == ("openai", f"{server.url}/v1")
         with pytest.raises(ConfigError, match="there is no local model"):
             opened.switch(chat, "local/nosuch")
-        assert opened.model.name == "claude-opus-4-6"
+        assert opened.model.name == "anthropic/claude-opus-4.6"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("gpt-5", "there is no credential; set OPENAI_API_KEY"),
+        ("anthropic/claude-opus-5", "there is no credential; set ANTHROPIC_API_KEY"),
+        ("gtp-5", "nobody is known to serve it"),
+    ],
+)
+def test_a_model_is_checked_when_somebody_switches_to_it(
+    name: str, reason: str, tmp_path: Path
+) -> None:
+    local_model(1_024).close()
+    told = f"{name} cannot be had here: {reason}.*smollm2 stays"
+    environ = {"HOLDFAST_HOME": str(tmp_path)}
+    opened = Chats(Settings(), environ, Wishes(approve=lambda _: False))
+    try:
+        chat = opened.begin("")
+        with pytest.raises(ConfigError, match=told):
+            opened.switch(chat, name)
+        assert opened.model.name == "smollm2"
+    finally:
+        opened.close()
 
 
 def test_an_aside_is_not_heard_by_the_conversation(tmp_path: Path) -> None:

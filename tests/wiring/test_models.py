@@ -1,5 +1,6 @@
 """Which model a name stands for."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from holdfast.errors import ConfigError, ModelMissing
 from holdfast.providers.anthropic_model import AnthropicModel
 from holdfast.providers.openai_model import OpenAIModel
 from holdfast.wiring.models import is_local, local_model, model_of, provider_of
-from tests.providers.provider import provider
+from tests.providers.provider import Reply, provider
 from tests.providers.streams import said, spoken, streamed
 
 
@@ -64,3 +65,40 @@ def test_a_local_model_that_is_unknown_or_not_here_is_a_sentence(
     monkeypatch.setattr("holdfast.providers.model_files.find_spec", lambda _: None)
     with pytest.raises(ModelMissing, match="holdfast models pull smollm2"):
         model_of("local", environ={"HOLDFAST_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url", "provider_", "served"),
+    [
+        ("anthropic/claude-sonnet-4.5", "https://openrouter.ai/api/v1", "auto", "openai"),
+        ("openai/gpt-5", "https://openrouter.ai/api/v1", "auto", "openai"),
+        ("openai/gpt-5", "https://ai-gateway.vercel.sh/v1", "openai", "openai"),
+        ("anthropic/claude-sonnet-4.5", "https://openrouter.ai/api", "anthropic", "anthropic"),
+        ("deepseek-chat", "https://api.deepseek.com/anthropic", "auto", "anthropic"),
+        ("claude-opus-5", "http://127.0.0.1:4000", "auto", "anthropic"),
+        ("meta-llama/llama-4", "http://127.0.0.1:8000/v1", "auto", "openai"),
+        ("local", "http://127.0.0.1:8000/v1", "auto", "openai"),
+    ],
+)
+def test_at_an_address_of_one_s_own_a_name_is_sent_as_it_is_typed(
+    name: str, base_url: str, provider_: str, served: str
+) -> None:
+    assert provider_of(name, provider_, base_url) == (served, name)
+
+
+def test_at_a_provider_s_own_address_a_prefix_is_ours() -> None:
+    found = provider_of("anthropic/claude-opus-5", "auto", "https://api.anthropic.com")
+    assert found == ("anthropic", "claude-opus-5")
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/", "/v1/messages"])
+def test_no_address_gets_a_second_version(end: str) -> None:
+    with provider(Reply(200, b"{}")) as server:
+        for each in ("anthropic", "openai"):
+            base = f"{server.url}/api{end}" if each == "anthropic" else f"{server.url}/api/v1"
+            with suppress(Exception):
+                said(model_of("vendor/m", each, base))
+    assert {request.path for request in server.requests} == {
+        "/api/v1/messages",
+        "/api/v1/chat/completions",
+    }

@@ -1,16 +1,18 @@
-"""Where each agent keeps its session files, unless its user moved them."""
+"""Where each agent keeps its session files, unless its user moved them, and looks for one."""
 
 from __future__ import annotations
 
+import re
+import time
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Machine", "Place", "usual_places"]
+__all__ = ["RESUMING", "Machine", "Place", "ResumableFile", "resumable_file", "usual_places"]
 
 _LINES = ("*.jsonl",)
 
@@ -219,6 +221,52 @@ def usual_places(machine: Machine) -> tuple[Place, ...]:
     found = [place for agent in _AGENTS for place in _places(agent, machine)]
     found.append(Place("mini-swe-agent", _mini_folder(machine), ("*.traj.json",), any_name=False))
     return tuple(dict.fromkeys(found))
+
+
+RESUMING: Final = {"claude-code": "Claude Code", "codex": "Codex", "pi": "Pi"}
+"""The agents that go on with a file that is put where they look, by the names of their formats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumableFile:
+    """Where an agent looks for a session, and how it goes on with it."""
+
+    path: Path
+    command: tuple[str, ...]
+    """What resumes it, in the working directory of the session."""
+    sessions: Path
+    """The folder in which the agent has all its sessions."""
+
+
+def resumable_file(
+    agent: str, id_: str, folder: Path, now_ms: int, machine: Machine
+) -> ResumableFile:
+    """Return where an agent looks for a session of this id and working directory.
+
+    Args:
+        agent: One of `RESUMING`.
+        id_: The session's id in the file.
+        folder: The working directory; agents list the sessions of the one that they are in.
+        now_ms: The time, which is in the names of some files.
+        machine: What the places depend on; a variable that moves an agent is followed.
+    """
+    known = next(each for each in _AGENTS if each.name == RESUMING[agent])
+    sessions = next(iter(_paths(known, machine)))
+    match agent:
+        case "claude-code":
+            path = sessions / re.sub(r"[^A-Za-z0-9]", "-", str(folder)) / f"{id_}.jsonl"
+            return ResumableFile(path, ("claude", "--resume", id_), sessions)
+        case "codex":
+            now = time.localtime(now_ms / 1000)
+            name = time.strftime(f"%Y/%m/%d/rollout-%Y-%m-%dT%H-%M-%S-{id_}.jsonl", now)
+            return ResumableFile(sessions / name, ("codex", "resume", id_), sessions)
+        case _:
+            is_moved = bool(machine.environ.get("PI_CODING_AGENT_SESSION_DIR"))
+            project = re.sub(r"[/\\:]", "-", re.sub(r"^[/\\]", "", str(folder)))
+            moment = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(now_ms / 1000))
+            name = f"{moment}-{now_ms % 1000:03}Z_{id_}.jsonl"
+            path = sessions / name if is_moved else sessions / f"--{project}--" / name
+            return ResumableFile(path, ("pi", "--session", str(path)), sessions)
 
 
 def _places(agent: _Agent, machine: Machine) -> Iterator[Place]:

@@ -58,6 +58,8 @@ class Marked:
     """At how many blocks, counted back from a marker and with its own, an entry is looked for."""
     native: bool = True
     """Whether the receiver reads a marker on a message too: Anthropic's own layout."""
+    through: str = ""
+    """The host that hands the markers on, where it is not Anthropic's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ _HOSTS: tuple[tuple[str, Automatic], ...] = (
 _LOCAL = Automatic(minimum=1, step=1, lifetime=None)
 _IN_PROCESS = "local"
 """The endpoint of a model that this process serves: its port changes from run to run."""
-_FORWARDING = ("openrouter.ai",)
+_FORWARDING = ("openrouter.ai", "vercel.sh", "portkey.ai", "requesty.ai")
 """Hosts that hand markers in OpenAI's layout on to Claude."""
 
 
@@ -118,10 +120,11 @@ def support_of(model: str, *, dialect: str, endpoint: str = "") -> Support:
             return Marked(minimum=_minimum(model))
         return Uncached(f"{host} speaks Anthropic's dialect, but {model} is not known to cache")
     if is_claude:
-        if any(_is_at(host, each) for each in _FORWARDING):
-            return Marked(minimum=_minimum(model), native=False)
+        # Nobody runs Claude at home: what answers there is a gateway such as LiteLLM.
+        if _is_here(host) or any(_is_at(host, each) for each in _FORWARDING):
+            return Marked(minimum=_minimum(model), native=False, through=host)
         return Uncached(f"{host or 'this address'} is not known to hand markers on to Claude")
-    if host in ("localhost", "::1", "0.0.0.0") or host.startswith("127."):
+    if _is_here(host):
         return _LOCAL
     if not host:
         return Automatic(step=1) if dialect == "gemini" else Automatic()
@@ -134,10 +137,11 @@ def support_of(model: str, *, dialect: str, endpoint: str = "") -> Support:
 def caching_line(support: Support, *, ttl: Ttl = "5m") -> str:
     """Return one sentence that says at the start how prompts are cached."""
     match support:
-        case Marked(minimum=minimum):
+        case Marked(minimum=minimum, through=through):
             kept = "an hour" if ttl == "1h" else "5 minutes"
+            way = f" through {through}" if through else ""
             return (
-                f"Prompt caching is on: four markers, kept {kept} after each use, "
+                f"Prompt caching is on{way}: four markers, kept {kept} after each use, "
                 f"from {minimum:,} tokens."
             )
         case Automatic(minimum=minimum) if minimum > 1:
@@ -153,6 +157,10 @@ def caching_line(support: Support, *, ttl: Ttl = "5m") -> str:
 def _minimum(model: str) -> int:
     name = model.lower()
     return next((tokens for pattern, tokens in _MINIMUMS if re.search(pattern, name)), 1_024)
+
+
+def _is_here(host: str) -> bool:
+    return host in ("localhost", "::1", "0.0.0.0") or host.startswith("127.")
 
 
 def _is_at(host: str, domain: str) -> bool:

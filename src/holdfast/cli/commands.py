@@ -1,9 +1,15 @@
-"""What every command has: an exit code, examples at the end of its help, a lazy group."""
+"""What every command has: exit codes, examples in its help, a lazy group, commands to type next."""
 
 from __future__ import annotations
 
 import difflib
+import os
+import re
+import shlex
+import shutil
+import sys
 from enum import IntEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,10 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-__all__ = ["Exit", "LazyGroup", "examples"]
+    from holdfast.config import Settings
+
+__all__ = ["Exit", "LazyGroup", "as_typed", "examples", "to_type"]
 
 _AS_IT_STANDS = "\b"
 """Tells click not to wrap the paragraph that follows."""
+_NAME = "holdfast"
+_MENTIONED = re.compile(rf"(?<![\w/.-]){_NAME} (?=[a-z]+)")
 
 
 class Exit(IntEnum):
@@ -31,6 +41,37 @@ class Exit(IntEnum):
 def examples(*commands: str) -> str:
     """Return the examples as the end of a help text."""
     return "\n".join([_AS_IT_STANDS, "Examples:", *(f"  {each}" for each in commands)])
+
+
+def to_type(arguments: str, settings: Settings) -> str:
+    """Return a command on the same store as a line that works in the shell that began this one.
+
+    Whoever began it may have set the home directory for it alone, as `make run` does.
+    """
+    home, store = os.environ.get("HOLDFAST_HOME", ""), settings.store
+    words = [f"HOLDFAST_HOME={shlex.quote(home)}"] if home and os.name == "posix" else []
+    words += [_own_command(), arguments]
+    words += [f"--store {shlex.quote(store.url)}"] if store.url != "sqlite" else []
+    words += [f"--profile {shlex.quote(store.profile)}"] if store.profile != "default" else []
+    return " ".join(words)
+
+
+def as_typed(text: str) -> str:
+    """Return a text with the commands in it as they can be typed here."""
+    return _MENTIONED.sub(lambda _: f"{_own_command()} ", text)
+
+
+def _own_command() -> str:
+    """Return what runs this installation in a shell here: our name, where the path leads to it."""
+    script = Path(sys.executable).with_name(f"{_NAME}.exe" if os.name == "nt" else _NAME)
+    found = shutil.which(_NAME)
+    for each in (script, Path(sys.argv[0])):
+        if found and each.is_file() and os.path.samefile(found, each):
+            return _NAME
+    if not script.is_file():
+        return f"{shlex.quote(sys.executable)} -m {_NAME}"
+    near = script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script
+    return shlex.quote(str(near))
 
 
 class LazyGroup(click.Group):

@@ -13,7 +13,13 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import FileCompression, compress_input, compressed_drawn
 from holdfast.cli.files import PIPE, about, same_file, write_output
-from holdfast.cli.flags import configuration, conversation_flag, setting_flags, summarizer_flag
+from holdfast.cli.flags import (
+    configuration,
+    conversation_flag,
+    setting_flags,
+    store_flags,
+    summarizer_flag,
+)
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import screen, silence_log, tell
 from holdfast.errors import HoldfastError
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.compressing import Compressed
+    from holdfast.config import Settings
     from holdfast.engines import Engine
 
 __all__ = ["command"]
@@ -55,9 +62,10 @@ class _Options(TypedDict):
         "holdfast compress rollout.jsonl --to openai --report report.json -o window.json",
         "holdfast compress rollout.jsonl --to claude-code -o smaller.jsonl",
         "holdfast compress runs/*.json --to anthropic -o compacted/",
+        "holdfast compress last --fit 8000 --to anthropic -o request.json",
     ),
 )
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|ID...")
 @click.option("-o", "--output", metavar="OUT", help="Where to write; - for standard output.")
 @click.option(
     "--format",
@@ -82,14 +90,16 @@ class _Options(TypedDict):
 @click.option("--dry-run", is_flag=True, help="Write no transcript and ask no model.")
 @click.option("--report", metavar="FILE", help="Write a JSON report; - for standard output.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --report -.")
+@store_flags
 def command(**options: Unpack[_Options]) -> Exit:
     """Make a transcript smaller.
 
     FILE is a transcript in any known format, packed or not, a database of sessions, a folder over
-    which a session is spread, or - for standard input. The result goes to OUT or to standard output
-    in the same format, byte for byte the same when nothing was done, and an agent can go on with a
-    session file of its own. A format that cannot be written is written as openai. Several FILEs
-    need a folder as OUT. A summary of what happened goes to standard error.
+    which a session is spread, or - for standard input. ID is a stored session, whose window is
+    taken and which stays as it is; holdfast sessions compress changes it. The result goes to OUT or
+    to standard output in the same format, byte for byte the same when nothing was done, and an
+    agent can go on with a session file of its own. A format that cannot be written is written as
+    openai. Several FILEs need a folder as OUT. A summary of what happened goes to standard error.
     """
     wish = FileCompression(
         format=options["format_name"],
@@ -111,9 +121,9 @@ def command(**options: Unpack[_Options]) -> Exit:
     settings = configuration(options, options["summarizer"]).settings
     silence_log("holdfast.engines")
     engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
-    if wish.dry_run and settings.auxiliary.compression.model:
+    if wish.dry_run and engine_of(settings).summarizer:
         tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")
-    endings = [_one(target, wish, engine) for target in places]
+    endings = [_one(target, wish, engine, settings) for target in places]
     _write_reports(options, endings)
     outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
     if outcomes & {"", "abandoned"}:
@@ -154,11 +164,13 @@ def _places(options: _Options, wish: FileCompression) -> Sequence[OutputTarget]:
     return places
 
 
-def _one(target: OutputTarget, wish: FileCompression, engine: Engine) -> _Ending:
+def _one(
+    target: OutputTarget, wish: FileCompression, engine: Engine, settings: Settings
+) -> _Ending:
     """Compress one file; a failure is told at once and does not stop the others."""
     engine.reset()
     try:
-        source = open_input(target.source, wish.format)
+        source = open_input(target.source, wish.format, settings)
         with about(source.name):
             compressed = compress_input(source, wish, engine)
         if compressed.content is not None and not wish.dry_run:

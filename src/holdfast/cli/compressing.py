@@ -106,6 +106,8 @@ def compress_input(source: OpenedInput, wish: FileCompression, engine: Engine) -
     if to is None and not (document.envelope is not None or document.format in WRITABLE):
         to = _INSTEAD
         told = f"{document.format} can be read, not written: this is {to}; --to chooses another"
+        if document.format not in FORMATS:
+            told = f"a {document.format} is written as {to}; --to chooses another"
         report = replace(report, notes=(*report.notes, told))
     content = None
     if not wish.dry_run and not isinstance(report.result, Abandoned):

@@ -7,7 +7,7 @@ import os
 
 import click
 
-from holdfast.cli.commands import examples
+from holdfast.cli.commands import as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact
@@ -48,7 +48,7 @@ def show(*, as_json: bool) -> None:
     heading, *lines = table(rows, view.width, right=frozenset())
     styled = [_dimmed(line, each) for line, each in zip(lines, chosen, strict=True)]
     exists = config_file(os.environ).exists()
-    absence = "" if exists else " (not there; holdfast config init writes it)"
+    absence = "" if exists else as_typed(" (not there; holdfast config init writes it)")
     view.show([(Styled(f"file: {configuration.file}{absence}"),), heading, *styled])
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, examples
+from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.doctor_checks import CheckState, checks
-from holdfast.cli.flags import configuration, profile_flag
-from holdfast.cli.screen import Line, Styled, screen, show_json, tell
+from holdfast.cli.flags import configuration, store_flags
+from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
@@ -32,9 +32,9 @@ _STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckSta
 )
 @click.option("--repair", is_flag=True, help="Check all that is stored, and mend what is damaged.")
 @click.option("--offline", is_flag=True, help="Connect to nothing.")
-@profile_flag
+@store_flags
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bool) -> Exit:
+def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | None) -> Exit:
     """Check that everything is in place.
 
     Addresses of models that are configured are connected to; nothing is said there, and no
@@ -42,10 +42,13 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
 
     --repair reads everything in the store instead. Where something is wrong, indexes are built
     again from the messages and what can be read is saved; a file that is damaged itself is kept
-    beside the mended one. Nothing is thrown away. The exit code is 1 when messages are lost.
+    beside the mended one, also when nothing of it can be read. Nothing is thrown away. The exit
+    code is 1 when messages are lost.
     """
+    # What the checks find they tell themselves.
+    silence_log("holdfast.wiring")
     if repair:
-        settings = configuration({"profile": profile}).settings
+        settings = configuration(flags).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)
         if not file.exists():
             tell(f"there is nothing to repair: {file} does not exist")
@@ -58,7 +61,7 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
             show_json(
                 {
                     "file": str(file),
-                    "healthy": not found.health.problems and not found.missing,
+                    "healthy": not found.health.problems and not _lost(found),
                     "problems": list(found.problems),
                     "done": list(found.done),
                     "left": list(found.health.problems),
@@ -70,8 +73,8 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
             )
         else:
             screen().show(_drawn(file, found))
-        return Exit.FAILED if found.health.problems or found.missing else Exit.DONE
-    found = checks(os.environ, [profile] if profile else [], offline=offline)
+        return Exit.FAILED if found.health.problems or _lost(found) else Exit.DONE
+    found = checks(os.environ, [*filter(None, flags.values())], offline=offline)
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})
@@ -85,9 +88,17 @@ def command(*, repair: bool, offline: bool, profile: Setting | None, as_json: bo
             )
         )
         if each.advice:
-            lines.append((Styled(f"     {each.advice}", "dim"),))
+            lines.append((Styled(f"     {as_typed(each.advice)}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
+
+
+def _lost(found: Repaired) -> str:
+    """Return what is gone, in words; empty where nothing is, as far as anybody knows."""
+    if found.missing:
+        return f"{counted(found.missing, 'message')} could not be read"
+    is_empty = found.problems and not (found.health.sessions or found.health.messages)
+    return "nothing could be read" if is_empty else ""
 
 
 def _drawn(file: Path, found: Repaired) -> list[Line]:
@@ -98,9 +109,8 @@ def _drawn(file: Path, found: Repaired) -> list[Line]:
     lines += [(Styled("left  ", "bold red"), Styled(each)) for each in health.problems]
     if not found.problems:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
-    elif found.missing:
-        lost = f"{counted(found.missing, 'message')} could not be read; {size} are left"
-        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}")))
+    elif lost := _lost(found):
+        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}; {size} are left")))
     elif not health.problems:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
     return lines

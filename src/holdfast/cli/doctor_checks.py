@@ -19,11 +19,12 @@ from holdfast.config.home import config_file, home
 from holdfast.conversation.lease_holders import why_void
 from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.ports import Capability
+from holdfast.providers.model_files import MODELS, find
 from holdfast.providers.provider_errors import SERVER_KEY
 from holdfast.tokens import family_of
 from holdfast.views.words import clock_time, counted, crop
 from holdfast.wiring import policy_of
-from holdfast.wiring.models import LOCAL_WINDOW, is_local, known_window, provider_of
+from holdfast.wiring.models import LOCAL_MODEL, LOCAL_WINDOW, is_local, known_window, provider_of
 from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ _EXTRAS = {
     "hindsight": ("hindsight_client", "memory in Hindsight"),
     "vectors": ("safetensors", "memory by meaning, on this machine"),
     "gateway": ("uvicorn", "a proxy under agents: holdfast serve"),
+}
+_WRITTEN_BY = {
+    "auto": "none: where the conversation's own model can be asked, it writes the record",
+    "main": "the conversation's own",
+    "none": "none: the record is made without a model",
 }
 _CREDENTIALS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _HOMES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
@@ -168,12 +174,17 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
             yield Check("window", CheckState.OK, f"{listed}{_due(_settled(settings))}")
     yield from _chat_model(settings, environ)
     chosen = settings.auxiliary.compression
-    if chosen.model is None:
-        yield Check("summary model", CheckState.OK, "none: the record is made without a model")
+    if chosen.separate is None:
+        words = _WRITTEN_BY[chosen.provider if chosen.provider in _WRITTEN_BY else "auto"]
+        state, advice = CheckState.OK, ""
+        if chosen.provider == "main" and not name:
+            state, advice = CheckState.WARN, "name it with model.name"
+        yield Check("summary model", state, words, advice)
         return
-    provider, _ = provider_of(chosen.model, chosen.provider)
-    yield _summary_window(settings, f"{chosen.model} ({provider})")
-    if is_local(chosen.model, chosen.provider):
+    provider, _ = provider_of(chosen.separate, chosen.provider, chosen.base_url)
+    yield _summary_window(settings, f"{chosen.separate} ({provider})")
+    if is_local(chosen.separate, chosen.provider, chosen.base_url):
+        yield _local_model("summary model file", environ, is_chosen=True)
         return
     yield _credential("credential", provider, chosen.base_url, environ)
 
@@ -181,8 +192,11 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
 def needed_extras(settings: Settings) -> frozenset[str]:
     """Return the extras without which the models of the settings cannot be asked."""
     model, summary = settings.model, settings.auxiliary.compression
-    chosen = ((model.name, model.provider), (summary.model, summary.provider))
-    return frozenset(provider_of(name, provider)[0] for name, provider in chosen if name)
+    chosen = (
+        (model.name, model.provider, model.base_url),
+        (summary.separate, summary.provider, summary.base_url),
+    )
+    return frozenset(provider_of(name, *served)[0] for name, *served in chosen if name)
 
 
 def _settled(settings: Settings) -> Settings:
@@ -200,12 +214,26 @@ def _due(settings: Settings) -> str:
 
 def _chat_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     model = settings.model
-    if model.name is None or is_local(model.name, model.provider):
-        yield Check("model", CheckState.OK, "the one on this machine, which needs no key")
+    if model.name is None or is_local(model.name, model.provider, model.base_url):
+        yield _local_model("model", environ, is_chosen=model.name is not None)
         return
-    provider, _ = provider_of(model.name, model.provider)
+    provider, _ = provider_of(model.name, model.provider, model.base_url)
     yield Check("model", CheckState.OK, f"{model.name} ({provider})")
     yield _credential("model credential", provider, model.base_url, environ)
+
+
+def _local_model(name: str, environ: Mapping[str, str], *, is_chosen: bool) -> Check:
+    """Say whether the model on this machine can be asked: its file and what runs it are here."""
+    # Without a model in the settings the chat wants it, and nothing else does.
+    state = CheckState.FAIL if is_chosen else CheckState.WARN
+    if find(MODELS[LOCAL_MODEL], home(environ)) is None:
+        advice = f"holdfast models pull {LOCAL_MODEL}, or set model.name to another model"
+        words = f"the one on this machine, {LOCAL_MODEL}, whose file is not here"
+        return Check(name, state, words, advice)
+    if find_spec("xllamacpp") is None:
+        words = f"the one on this machine, {LOCAL_MODEL}, and nothing that runs it is installed"
+        return Check(name, state, words, "pip install 'holdfast[local]'")
+    return Check(name, CheckState.OK, "the one on this machine, which needs no key")
 
 
 def _credential(name: str, provider: str, address: str | None, environ: Mapping[str, str]) -> Check:
@@ -222,7 +250,7 @@ def _credential(name: str, provider: str, address: str | None, environ: Mapping[
 
 def _summary_window(settings: Settings, named: str) -> Check:
     chosen, policy = settings.auxiliary.compression, policy_of(_settled(settings))
-    known = known_window(chosen.model, chosen.provider) if chosen.model else None
+    known = known_window(chosen.separate, chosen.provider) if chosen.separate else None
     window = chosen.context_length or known
     if window is None:
         words = f"its requests are sized for {policy.context_length:,} tokens"
@@ -275,11 +303,11 @@ def _addresses(settings: Settings) -> dict[str, str]:
     """Return the address of everything that is configured and not on this machine."""
     model, summary = settings.model, settings.auxiliary.compression
     found: dict[str, str] = {}
-    if model.name and not is_local(model.name, model.provider):
+    if model.name and not is_local(model.name, model.provider, model.base_url):
         found["model address"] = model.base_url or _provider_address(model.name, model.provider)
-    if summary.model and not is_local(summary.model, summary.provider):
+    if summary.separate and not is_local(summary.separate, summary.provider, summary.base_url):
         found["summary address"] = summary.base_url or _provider_address(
-            summary.model, summary.provider
+            summary.separate, summary.provider
         )
     if settings.memory.provider and settings.memory.base_url:
         found["memory address"] = settings.memory.base_url
@@ -352,6 +380,10 @@ def _file_checks(file: Path) -> Iterator[Check]:
         words.append("read-only")
     if seen.version < seen.newest_version:
         words.append(f"will be brought to version {seen.newest_version} when it is used")
+    if not seen.bytes:
+        words = f"{file} is empty: nothing is stored in it, or it was cut"
+        yield Check("store", CheckState.WARN, words, "put a backup in its place, if there is one")
+        return
     yield Check("store", CheckState.OK, f"{file}: {', '.join(words)}")
     if seen.problems:
         yield Check("store pages", CheckState.FAIL, "; ".join(seen.problems), _REPAIR)
@@ -396,9 +428,6 @@ def part_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Chec
     yield _engine(settings)
     yield from _memory(settings, environ)
     yield _tokenizer(settings)
-    from holdfast.config import home
-    from holdfast.providers.model_files import MODELS, find
-
     for name, model in MODELS.items():
         found = find(model, home(environ))
         if found is None:

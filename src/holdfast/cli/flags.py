@@ -34,6 +34,7 @@ __all__ = [
     "serving_flags",
     "session_argument",
     "setting_flags",
+    "store_flags",
     "summarizer_flag",
     "yes_flag",
 ]
@@ -68,11 +69,13 @@ _SERVED: dict[str, tuple[str, str, str]] = {
     "provider": ("--provider", "model.provider", "Who serves it: auto, openai or anthropic."),
     "base_url": ("--base-url", "model.base_url", "Where a compatible server listens."),
 }
-SETTING_NAMES = frozenset({*_FLAGS, *_SERVED, "profile"})
+SETTING_NAMES = frozenset({*_FLAGS, *_SERVED, "profile", "store"})
 """The names under which click hands over flags that are settings."""
 _WRITER = "--summarizer"
 _SUMMARIZER = "auxiliary.compression.model"
-_NO_MODEL = frozenset({"deterministic", "none"})
+_SERVED_BY = "auxiliary.compression.provider"
+_CHOICES = {"deterministic": "none", "none": "none", "main": "main", "auto": "auto"}
+"""Who may write the record beside a model that is named, as the settings call them."""
 _LONGEST_SHOWN = 40
 _METAVARS = {int: "N", float: "F", str: "NAME"}
 yes_flag = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -137,12 +140,20 @@ def profile_flag(function: Wrapped) -> Wrapped:
     return click.option("--profile", type=kind, metavar="NAME", help=words)(function)
 
 
+def store_flags(function: Wrapped) -> Wrapped:
+    """Give a command the flags that say which store is meant, and whose sessions in it."""
+    kind = _SettingType(KEYS["store.url"], "--store")
+    words = "Which store: a file or an address; see the setting store.url."
+    return click.option("--store", type=kind, metavar="PLACE", help=words)(profile_flag(function))
+
+
 def summarizer_flag(function: Wrapped) -> Wrapped:
     """Give a command the flag that says who writes the record."""
     return click.option(
         _WRITER,
-        metavar="deterministic|none|MODEL",
-        help="Who writes the record: a model, or no model (deterministic and none are the same).",
+        metavar="deterministic|none|main|MODEL",
+        help="Who writes the record: a model, the conversation's own (main), or no model "
+        "(deterministic and none are the same).",
     )(function)
 
 
@@ -157,8 +168,13 @@ def configuration(options: Mapping[str, object], summarizer: str | None = None) 
     if summarizer is not None:
         if not summarizer.strip():
             raise click.BadParameter("name a model, deterministic or none", param_hint=_WRITER)
-        model = None if summarizer in _NO_MODEL else summarizer
-        flags.append(Setting(_SUMMARIZER, model, Flag(_WRITER)))
+        origin = Flag(_WRITER)
+        if summarizer in _CHOICES:
+            flags.append(Setting(_SERVED_BY, _CHOICES[summarizer], origin))
+        else:
+            flags.append(Setting(_SUMMARIZER, summarizer, origin))
+            if load(os.environ).settings.auxiliary.compression.provider in ("main", "none"):
+                flags.append(Setting(_SERVED_BY, "auto", origin))
     return load(os.environ, flags)
 
 
@@ -172,7 +188,7 @@ def agreed(*questions: str, yes: bool) -> bool:
         return True
     # The interpreter has None for a standard input that was closed at its start.
     if not (sys.stdin and sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here; say --yes to go ahead")
+        raise click.UsageError(f"{questions[0]} Nobody can be asked here; say --yes to go ahead")
     if all(click.confirm(each, err=True) for each in questions):
         return True
     tell("nothing was done")

@@ -16,7 +16,7 @@ from holdfast.agent_files.finding import find_in_places
 from holdfast.agent_files.opening import AUTO, Closed, FileWatch, FoundFile, Passed, Reading, gather
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
-from holdfast.cli.flags import agreed, configuration, now_ms, profile_flag, yes_flag
+from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
     ImportReport,
     offer_drawn,
@@ -104,7 +104,7 @@ class _Options(TypedDict):
     help="Processes that import at once; without it, as many as it is worth.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Name every file and every problem.")
-@profile_flag
+@store_flags
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(**options: Unpack[_Options]) -> Exit:
     """Bring sessions of other agents into the store.
@@ -113,7 +113,7 @@ def command(**options: Unpack[_Options]) -> Exit:
     Without PATH, the places are looked at in which agents keep their sessions, and nothing is done
     before you agree. Importing again adds what is new and nothing else. What cannot be read is
     named with file and line, and the rest is imported. The exit code is 1 when a PATH could not be
-    read, and 3 when nothing was new.
+    read or is a file without a session, and 3 when nothing was new.
     """
     if options["watch"] and options["dry_run"]:
         raise click.UsageError("--watch stores what it reads; it cannot be a --dry-run")
@@ -360,8 +360,10 @@ class ImportRun:
         seen = {file.path for each in taken for file in each.found.files} | self._others.keys()
         return ImportReport(
             taken=taken,
-            passed=tuple(each for each in others if isinstance(each, Passed)),
-            closed=tuple(each for each in others if isinstance(each, Closed)),
+            passed=tuple(
+                each for each in others if isinstance(each, Passed) and not each.file.is_named
+            ),
+            closed=tuple(each for each in others if isinstance(each, Closed) or each.file.is_named),
             refused=walk.refused,
             known=tuple(file for file in known if file.path not in seen),
             seconds=seconds,

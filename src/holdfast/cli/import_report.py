@@ -53,7 +53,9 @@ class ImportReport:
 
     taken: tuple[ImportResult, ...] = ()
     passed: tuple[Passed, ...] = ()
-    closed: tuple[Closed, ...] = ()
+    """Files without a session that lay beside others."""
+    closed: tuple[Closed | Passed, ...] = ()
+    """Files that cannot be read, and those that were named and hold no session."""
     refused: tuple[Refused, ...] = ()
     known: tuple[File, ...] = ()
     """Files that were imported before and have not changed; nobody opened them."""
@@ -154,7 +156,7 @@ class ImportReport:
         for file in self.known:
             yield _other_fields(file.shown, str(ImportStatus.UNCHANGED), _KNOWN)
         for passed in self.passed:
-            if everything or passed.file.is_named:
+            if everything:
                 yield _other_fields(passed.file.shown, PASSED_OVER, passed.reason)
         for closed in self.closed:
             yield _other_fields(closed.file.shown, UNREADABLE, closed.reason)
@@ -207,7 +209,9 @@ def report_drawn(
     """
     tally = imported.tally
     if not (tally.sessions or tally.grown):
-        headline = (Styled("nothing new", "bold yellow"), Styled(f": {_why_nothing(imported)}"))
+        is_failed = imported.exit is Exit.FAILED and not imported.known
+        begins = ("nothing imported", "bold red") if is_failed else ("nothing new", "bold yellow")
+        headline = (Styled(*begins), Styled(f": {_why_nothing(imported)}"))
     else:
         verb, added = ("would import", "would add to") if rehearsed else ("imported", "added to")
         if imported.is_bound:

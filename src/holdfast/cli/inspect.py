@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 import click
@@ -10,18 +9,17 @@ import click
 from holdfast.cli.commands import examples
 from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.files import about
-from holdfast.cli.flags import configuration, conversation_flag, profile_flag, setting_flags
+from holdfast.cli.flags import configuration, conversation_flag, setting_flags, store_flags
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import Styled, screen, show_json, table
-from holdfast.cli.store import opened_store
 from holdfast.compaction import CompactionPlan
 from holdfast.formats import FORMATS
 from holdfast.redaction import Redactor
 from holdfast.transcript import one_line
-from holdfast.views.inspection import inspect_document, stored_document
-from holdfast.views.sessions import find_session, is_session_name
+from holdfast.views.inspection import inspect_document
 from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
+from holdfast.wiring.resuming import settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,7 +65,7 @@ class _Options(TypedDict):
 )
 @conversation_flag
 @setting_flags
-@profile_flag
+@store_flags
 @click.option("--fit", type=click.IntRange(min=1), metavar="N", help="Ask about a fit of N tokens.")
 @click.option(
     "--top",
@@ -88,7 +86,7 @@ def command(**options: Unpack[_Options]) -> None:
     of one, or last: then its window is shown. Nothing is changed.
     """
     settings: Settings = configuration(options).settings
-    name, document = _document(options, settings)
+    name, document, settings = _document(options, settings)
     with about(name):
         policy = policy_of(settings, fit=options["fit"])
         redactor = Redactor(settings.redaction.extra_patterns)
@@ -100,16 +98,17 @@ def command(**options: Unpack[_Options]) -> None:
     view.show(inspection_drawn(found, view, top=options["top"], messages=options["messages"]))
 
 
-def _document(options: _Options, settings: Settings) -> tuple[str, Document]:
-    """Return the file, or the window of the stored session, with the name it goes by."""
-    name = options["file"]
-    if is_session_name(name) and not Path(name).exists():
-        with opened_store(settings, as_json=options["as_json"]) as opened:
-            session = find_session(opened.store, name)
-            return session.id, stored_document(opened.store.window(session.id).transcript)
-    source = open_input(name, options["format_name"])
+def _document(options: _Options, settings: Settings) -> tuple[str, Document, Settings]:
+    """Return the file, or the window of the stored session, with its name and its own settings.
+
+    Its model and window are those that it was held with, unless flags name others.
+    """
+    source = open_input(options["file"], options["format_name"], settings)
     with about(source.name):
-        return source.name, source.document(options["format_name"], options["conversation"])
+        document = source.document(options["format_name"], options["conversation"])
+    held = source.session
+    model, window = (held.model, held.context_length) if held else (document.model, None)
+    return source.name, document, settings_for(settings, model, window, options)
 
 
 def inspection_drawn(

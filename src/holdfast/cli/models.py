@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import examples
+from holdfast.cli.commands import as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table, tell
 from holdfast.config import home
 
@@ -93,7 +93,7 @@ def _size(model: Model) -> str:
 def _where(model: Model, found: FoundModel | None) -> str:
     match found:
         case None:
-            return f"not here; holdfast models pull {model.name}"
+            return as_typed(f"not here; holdfast models pull {model.name}")
         case _ if found.place == "home":
             return "in the home directory"
         case _:

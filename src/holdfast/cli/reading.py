@@ -1,7 +1,8 @@
-"""Reads whatever a person names as one conversation: any file, a database, a folder."""
+"""Reads whatever a person names as one conversation: a file, a database, a folder, a session."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,16 +16,22 @@ from holdfast.agent_files.files import begins_database
 from holdfast.agent_files.finding import find_files
 from holdfast.cli.files import PIPE, about, input_stream, read_input
 from holdfast.cli.screen import Unusable
+from holdfast.cli.store import NoSessions, opened_store
+from holdfast.errors import UnknownSession
 from holdfast.formats.reading import pick, read_all
+from holdfast.views.inspection import stored_document
+from holdfast.views.sessions import find_session, is_session_name
 from holdfast.wiring.documents import database_documents, folder_documents, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from holdfast.agent_files.finding import File, Walk
+    from holdfast.config import Settings
     from holdfast.formats import Document
+    from holdfast.session import Session
 
-__all__ = ["OpenedInput", "named_files", "open_input"]
+__all__ = ["OpenedInput", "is_stored", "named_files", "open_input"]
 
 _BEGINNING = 64
 
@@ -38,6 +45,8 @@ class OpenedInput:
     """The text of a file, unpacked; None where a conversation is in no single text."""
     documents: tuple[Document, ...] = ()
     """Its conversations, where it has no text to read them from."""
+    session: Session | None = None
+    """The stored session whose window it is."""
 
     def document(self, format_name: str, conversation: int | None) -> Document:
         """Return the conversation that is meant.
@@ -51,12 +60,16 @@ class OpenedInput:
         return pick(documents, conversation, name=format_name)
 
 
-def open_input(name: str, format_name: str) -> OpenedInput:
+def open_input(name: str, format_name: str, settings: Settings) -> OpenedInput:
     """Read a file, or standard input for `-`, or all files of a folder that make up one session.
+
+    A name that is no file may be that of a stored session, whose window is read.
 
     Raises:
         HoldfastError: when it cannot be read; the message names it.
     """
+    if is_stored(name) and (stored := _window(name, settings)):
+        return stored
     if name != PIPE and Path(name).is_dir():
         return OpenedInput(name, None, folder_documents(Path(name), format_name))
     if name != PIPE and _is_database(name):
@@ -67,6 +80,29 @@ def open_input(name: str, format_name: str) -> OpenedInput:
         raise Unusable(f"{source.name} is a database, which can only be read from its file")
     with about(source.name):
         return OpenedInput(source.name, unpacked(source.content))
+
+
+def is_stored(name: str) -> bool:
+    """Say whether a name can only be that of a stored session: no file is called so."""
+    return (
+        name != PIPE
+        and not os.path.exists(name)
+        and not Path(name).suffix
+        and Path(name).name == name
+    )
+
+
+def _window(name: str, settings: Settings) -> OpenedInput | None:
+    """Return the window of a stored session; None for a name that no session has."""
+    try:
+        with opened_store(settings, as_json=False) as opened:
+            session = find_session(opened.store, name)
+            window = opened.store.window(session.id).transcript
+    except (NoSessions, UnknownSession):
+        if is_session_name(name):
+            raise
+        return None
+    return OpenedInput(session.id, None, (stored_document(window),), session)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from typing import NoReturn, cast
 import click
 
 from holdfast import __version__
-from holdfast.cli.commands import Exit, LazyGroup, examples
-from holdfast.cli.screen import flush_output, forgive, tell
+from holdfast.cli.commands import Exit, LazyGroup, as_typed, examples
+from holdfast.cli.screen import flush_output, forgive, is_interrupt, tell
 from holdfast.errors import HoldfastError
 
 __all__ = ["COMMANDS", "RootGroup", "root"]
@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "redact": "Mask the secrets in a text.",
     "import": "Bring sessions of other agents into the store.",
     "search": "Find what was said in stored conversations.",
+    "export": "Write a session in another format, or sessions as a training file.",
     "sessions": "Look at stored conversations, and care for them.",
     "trajectories": "Shrink training data: trajectories of agents, in bulk.",
     "memory": "Look at what is remembered, and edit it.",
@@ -38,8 +39,8 @@ COMMANDS: dict[str, str] = {
     "doctor": "Check that everything is in place.",
 }
 """Each command with its line in the overview; a command is imported when it is run."""
-_MODULES = {"import": "import_command"}
-"""Where a command is whose name no module can have."""
+_MODULES = {"import": "import_command", "export": "sessions.export"}
+"""Where a command is that has no module of its name here."""
 
 
 class RootGroup(LazyGroup):
@@ -83,6 +84,8 @@ def _ended(run: Callable[[], object]) -> int:
         words = f"{named}{(error.strerror or str(error)).lower()}"
         return _failed(words, error)
     except Exception as error:  # noqa: BLE001 - the outermost edge
+        if is_interrupt(error):
+            return Exit.INTERRUPTED
         return _failed(
             f"an unexpected {type(error).__name__}: {error}. This is a bug in holdfast; please "
             "report it with what you ran. HOLDFAST_DEBUG=1 shows where it happened",
@@ -96,7 +99,7 @@ def _failed(message: str, error: BaseException | None = None) -> int:
         import traceback
 
         tell(*"".join(traceback.format_exception(error)).splitlines())
-    tell(f"holdfast: {_sentence(message)}")
+    tell(f"holdfast: {as_typed(_sentence(message))}")
     return Exit.FAILED
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, examples
+from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.compressing import figures
 from holdfast.cli.context_map import Frame, legend, window_bar
 from holdfast.cli.screen import Styled, screen, show_json, wrapped
@@ -101,7 +101,7 @@ def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) 
     lines += [(Styled("what the model sees now", "bold"),), *_shape(after, view.width), ()]
     lines += [(Styled("what happened", "bold"),), *figures(showing.report, view.width), ()]
     lines += [
-        (Styled(f"  {command:<32}", "cyan"), Styled(about))
+        (Styled(f"  {as_typed(command):<32}", "cyan"), Styled(f" {about}"))
         for command, about in (_ON_OWN_FILES if full else _WAYS_ON).items()
     ]
     return lines

@@ -32,6 +32,7 @@ __all__ = [
     "flush_output",
     "forgive",
     "input_bytes",
+    "is_interrupt",
     "output_bytes",
     "output_text",
     "plain",
@@ -165,6 +166,17 @@ def output_text() -> TextIO:
 def error_text() -> TextIO | None:
     """Return standard error, or None when it is closed: then nobody wants to be told."""
     return _present(sys.stderr)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether an error is what became of Ctrl-C: pydantic raises its own while it is loaded."""
+    seen = {id(error): error}
+    while (cause := error.__cause__ or error.__context__) is not None and id(cause) not in seen:
+        seen[id(cause)] = error = cause
+    return any(
+        isinstance(each, KeyboardInterrupt) or "KeyboardInterrupt: " in str(each)
+        for each in seen.values()
+    )
 
 
 def flush_output() -> None:

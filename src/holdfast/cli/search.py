@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from holdfast.cli.commands import Exit, examples
-from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
+from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
 from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from holdfast.cli.screen import Line, OutputScreen
     from holdfast.cli.store import OpenStore
-    from holdfast.config import Setting
     from holdfast.recall.shapes import Excerpts
 
 __all__ = ["command", "hits_drawn"]
@@ -87,9 +86,9 @@ class _Options(TypedDict):
     help="What comes first.",
 )
 @click.option("--all-sources", is_flag=True, help="Look into sub-agents and tools as well.")
-@profile_flag
+@store_flags
 @json_flag
-def command(*, profile: Setting | None, as_json: bool, **options: Unpack[_Options]) -> Exit:
+def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
     """Find what was said in stored conversations.
 
     Each conversation is listed once, with its best match; what a compaction took out of a window
@@ -100,7 +99,7 @@ def command(*, profile: Setting | None, as_json: bool, **options: Unpack[_Option
     12h or yesterday. The exit code is 3 when nothing was found.
     """
     try:
-        settings = configuration({"profile": profile}).settings
+        settings = configuration(options).settings
         with opened_store(settings, as_json=as_json) as opened:
             return _searched(opened, options)
     except NoSessions as absence:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
-from holdfast.cli.flags import SETTING_NAMES, configuration, json_flag, profile_flag
+from holdfast.cli.flags import SETTING_NAMES, configuration, json_flag, store_flags
 from holdfast.cli.screen import Unusable, show_answer, tell
 from holdfast.session import latest_leaf
 from holdfast.views.sessions import find_session
 from holdfast.wiring.stores import file_behind, profile_names, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from typing import Concatenate
 
     from holdfast.cli.screen import Line, OutputScreen
@@ -40,6 +40,15 @@ class OpenStore:
     settings: Settings
     store: Store
     as_json: bool
+    flags: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The flags of the command that are settings."""
+
+    def settings_of(self, session: Session) -> Settings:
+        """Return the settings with the session's own model and window, unless flags name others."""
+        # Imported only here: sessions are listed without an engine.
+        from holdfast.wiring.resuming import settings_for
+
+        return settings_for(self.settings, session.model, session.context_length, self.flags)
 
     def answer(self, value: object, drawn: Callable[[OutputScreen], Sequence[Line]]) -> None:
         """Print the value as JSON, or what is drawn of it for a person."""
@@ -54,14 +63,16 @@ def with_store(function: Callable[Concatenate[OpenStore, _P], _R]) -> Callable[.
         as_json, summarizer = options.pop("as_json"), options.pop("summarizer", None)
         flags = {name: options.pop(name) for name in list(options) if name in SETTING_NAMES}
         settings = configuration(flags, cast("str | None", summarizer)).settings
-        with opened_store(settings, as_json=bool(as_json)) as opened:
+        with opened_store(settings, as_json=bool(as_json), flags=flags) as opened:
             return function(opened, *args, **options)
 
-    return profile_flag(json_flag(run))
+    return store_flags(json_flag(run))
 
 
 @contextmanager
-def opened_store(settings: Settings, *, as_json: bool) -> Generator[OpenStore]:
+def opened_store(
+    settings: Settings, *, as_json: bool, flags: Mapping[str, object] | None = None
+) -> Generator[OpenStore]:
     """Open the store that the settings name; looking at sessions never creates one.
 
     Raises:
@@ -74,7 +85,7 @@ def opened_store(settings: Settings, *, as_json: bool) -> Generator[OpenStore]:
         raise NoSessions(f"there are no sessions yet: {file} does not exist{there}")
     store = store_of(settings, os.environ)
     try:
-        yield OpenStore(settings, store, as_json)
+        yield OpenStore(settings, store, as_json, flags or {})
     finally:
         store.close()
 

@@ -11,7 +11,7 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.compressing import window_of
 from holdfast.cli.files import about
-from holdfast.cli.flags import conversation_flag
+from holdfast.cli.flags import configuration, conversation_flag, store_flags
 from holdfast.cli.reading import open_input
 from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.formats import FORMATS, detect
@@ -64,7 +64,7 @@ class _Verdict:
         "holdfast compress session.jsonl --to openai | holdfast validate - --provider openai",
     ),
 )
-@click.argument("file")
+@click.argument("file", metavar="FILE|ID")
 @click.option("--provider", required=True, type=click.Choice(_PROVIDERS), help="Whose rules.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
@@ -76,14 +76,16 @@ class _Verdict:
     help="The format of the file; see holdfast formats.",
 )
 @conversation_flag
+@store_flags
 def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
     """Check a transcript against a provider's rules.
 
-    A file in the provider's own JSON is checked as it stands. Any other format is converted
-    first, and the answer says so. The exit code is 0 when the transcript is valid, else 1.
+    A file in the provider's own JSON is checked as it stands. Any other format is converted first,
+    and the answer says so. ID is a stored session, whose window is checked. The exit code is 0 when
+    the transcript is valid, else 1.
     """
     provider = options["provider"]
-    source = open_input(file, options["format_name"])
+    source = open_input(file, options["format_name"], configuration(options).settings)
     with about(source.name):
         verdict = _judge(source, options)
     valid = not verdict.violations

@@ -128,6 +128,11 @@ class SummaryModel:
     context_length: int | None = None
     timeout: float = 120.0
 
+    @property
+    def separate(self) -> str | None:
+        """Return the model that is asked before the conversation's own, if there is one."""
+        return None if self.provider in ("main", "none") else self.model
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Auxiliary:

@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 PROVIDERS = ("auto", "openai", "anthropic")
+WRITERS = (*PROVIDERS, "main", "none")
 STRATEGIES = ("in_place", "rotation")
 LIFETIMES = ("5m", "1h", "off")
 
@@ -89,8 +90,9 @@ KEYS: Mapping[str, Key] = _table(
     [
         Key(
             "model.name",
-            "The model of the conversation: its tokenizer family sizes the estimate, and it "
-            "writes the summary when the summary model fails.",
+            "The model of the conversation: its name sets the window and the tokenizer family, "
+            "and it writes the summary when there is no summary model or that one fails; see "
+            "auxiliary.compression.provider.",
             "a model's name, or null",
             bool,
             optional=True,
@@ -110,7 +112,8 @@ KEYS: Mapping[str, Key] = _table(
         ),
         Key(
             "model.context_length",
-            "What the model accepts, in tokens; null means 200000.",
+            "What the model accepts, in tokens; null goes by its name, and means 200000 where "
+            "that is not known.",
             f"{_COUNT.format(1000)}, or null",
             within(1_000, _MANY),
             int,
@@ -196,16 +199,20 @@ KEYS: Mapping[str, Key] = _table(
         ),
         Key(
             "auxiliary.compression.model",
-            "The model that writes summaries; null for the record that needs no model.",
+            "A separate model that writes summaries; null leaves them to the conversation's own.",
             "a model's name, or null",
             bool,
             optional=True,
         ),
         Key(
             "auxiliary.compression.provider",
-            "Who serves it; auto goes by its name.",
-            _PROVIDER,
-            PROVIDERS.__contains__,
+            "Who writes summaries: auto is the separate model, served by whom its name says, then "
+            "the conversation's own where it can be asked (the chat's, one with a client, or one "
+            "with model.base_url), then no model; openai and anthropic name who serves the "
+            "separate one; main is the conversation's own alone, by its name if need be; none "
+            "asks no model.",
+            f"one of {', '.join(WRITERS)}",
+            WRITERS.__contains__,
         ),
         Key(
             "auxiliary.compression.base_url",

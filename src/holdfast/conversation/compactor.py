@@ -21,14 +21,14 @@ from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.passes import CompactionTrigger, Pass, abandoned, commit, compaction_pass
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
-from holdfast.session import WINDOW_KEY
+from holdfast.session import REPORTED_KEY, WINDOW_KEY
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
-    from holdfast.ports import Store
+    from holdfast.ports import Store, WindowEngine
     from holdfast.session import Change, CompactionRecord, Session, Usage, Window
 
 __all__ = ["GIVEN_UP", "AutoCompactor", "Flaws", "LastRequest", "flaws_of", "warnings_of"]
@@ -96,6 +96,10 @@ class AutoCompactor:
         self.background = Background(self._failed_beside)
         self._running: Future[None] | None = None
         """Settled when the pass under way has ended."""
+        reported, estimate = live.session.last_request
+        if reported:
+            # What the provider counted before the session was opened again is still true.
+            live.deps.engine.update_from_response(reported, rough=estimate)
 
     def compact(self, focus: str | None = None) -> Steps[CompactionReport]:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
@@ -105,7 +109,8 @@ class AutoCompactor:
     def recover(self, error: object, *, attempt: int = 1) -> Steps[CompactionReport]:
         """Compact after a provider refused the request for its size, tighter with each attempt.
 
-        A true window that the error states is remembered for the model and its endpoint.
+        A true window that the error states is remembered for the session, and for the model and
+        its endpoint.
         """
         live, engine = self._live, self._live.deps.engine
         with live.lock:
@@ -116,6 +121,7 @@ class AutoCompactor:
             options = live.deps.options
             name = f"window:{options.endpoint}:{options.model}"
             live.deps.store.remember(name, str(engine.policy.context_length))
+            live.amend(Amendment(metadata={WINDOW_KEY: engine.policy.context_length}))
         trigger = CompactionTrigger("recovery", Request(force=True, policy=aim))
         return (yield from self._pass(trigger)).report
 
@@ -145,8 +151,17 @@ class AutoCompactor:
                     f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
                 )
         engine.update_model(context_length, model=model)
-        live.deps = replace(live.deps, options=replace(live.deps.options, model=model))
-        live.amend(Amendment(model=model, metadata={WINDOW_KEY: context_length}))
+        another = live.deps.another_engine
+
+        def for_model() -> WindowEngine:
+            made = another()
+            made.update_model(context_length, model=model)
+            return made
+
+        options = replace(live.deps.options, model=model)
+        live.deps = replace(live.deps, options=options, another_engine=for_model)
+        known = {WINDOW_KEY: context_length, REPORTED_KEY: None}
+        live.amend(Amendment(model=model, metadata=known))
         return report
 
     def before_request(self) -> Steps[None]:
@@ -156,10 +171,14 @@ class AutoCompactor:
             live.refresh()
         if not options.automatic:
             return
-        if not options.ahead_of_time and not self.last.sent:
-            # The first request since the session was opened: it may have grown between turns.
+        engine, entries = live.deps.engine, live.window.entries
+        turn_begins = bool(entries) and entries[-1].message.role is Role.USER
+        if turn_begins or not self.last.sent:
+            # Before an agent sees the message: the session may have grown between turns.
             yield from self._hygiene()
-        if not live.deps.engine.is_due(live.load):
+        if not engine.is_due(live.load) and not (
+            turn_begins and engine.is_preflight_due(lambda: live.window.transcript)
+        ):
             return
         if self._fits() and (options.ahead_of_time or self.background.is_running):
             self._begin_ahead()
@@ -195,7 +214,16 @@ class AutoCompactor:
         )
         falls = prompt < WARN_AT * engine.policy.threshold_tokens
         pressure = warning or ("" if falls else self.last.pressure)
-        self.last = replace(self.last, prompt_tokens=prompt, pressure=pressure)
+        sent, self.last = (
+            self.last.sent,
+            replace(self.last, prompt_tokens=prompt, pressure=pressure),
+        )
+        if prompt and max(prompt, sent) >= engine.policy.hygiene_tokens // 2:
+            # Whoever opens the session again need not judge it by estimate.
+            try:
+                self._live.amend(Amendment(metadata={REPORTED_KEY: [prompt, sent]}))
+            except HoldfastError as error:
+                self.warn(error)
 
     def is_undone(self) -> bool:
         """Say whether the user took a compaction back: the next one waits until it must be."""

@@ -57,6 +57,8 @@ class SessionOptions:
     model: str = ""
     endpoint: str = ""
     """Where the model is reached; its true window is remembered for model and endpoint."""
+    context_length: int | None = None
+    """The model's window where somebody said it: a session keeps what it is opened with."""
     agent: str = "holdfast"
     """Who holds a lease, for people who read it."""
     strategy: Strategy = Strategy.IN_PLACE

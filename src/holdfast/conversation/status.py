@@ -36,6 +36,8 @@ class Status:
     compacting: bool
     """Whether a compaction is running in the background."""
     usage: Usage
+    summarizer: str = ""
+    """Which models write the record of a compaction, in words; empty where it needs none."""
     troubles: tuple[str, ...] = ()
     """What went wrong and no pass has put right since, a sentence each, the worst first: a pass
     that was given up, a record that its model did not write, a plug-in that was set aside."""

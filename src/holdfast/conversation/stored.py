@@ -286,6 +286,7 @@ class StoredConversation:
                 undone=self.compactor.is_undone(),
                 compacting=self.compactor.background.is_running,
                 usage=session.usage,
+                summarizer=engine.summarizer,
                 troubles=self.compactor.troubles(window.head.view),
                 pressure=self.compactor.last.pressure,
             )

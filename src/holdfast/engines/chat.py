@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Request
@@ -178,8 +178,11 @@ class ChatEngine(Engine):
         The reported size of the last turn decides; without one, the estimate.
         """
         load = self._meter.measure(messages, format)
-        tokens = load.tokens if prompt_tokens is None else prompt_tokens
-        return self.is_hygiene_due(replace(load, tokens=tokens), len(messages))
+        return self.is_hygiene_due(load, len(messages), prompt_tokens=prompt_tokens)
+
+    def has_content_to_compress(self, messages: Iterable[Given], *, format: str = AUTO) -> bool:  # noqa: A002
+        """Say whether a pass that somebody asks for would find anything between head and tail."""
+        return self.has_content(self.recognized(read_messages(messages, format).transcript))
 
     def recover(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast.compaction.truncation import truncation
 from holdfast.engines.chat import ChatEngine
 from holdfast.engines.contract import ContextEngine, take_usage
-from holdfast.wire.message_list import plain_messages, read_messages
+from holdfast.wire.message_list import read_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,9 +62,8 @@ class ContractAdapter(ContextEngine):
         return self._engine.should_compress(messages)
 
     def has_content_to_compress(self, messages: Wire) -> bool:
-        """Say whether there is more than the system prompt and one message."""
-        roles = [message.get("role") for message in plain_messages(messages)]
-        return sum(role not in ("system", "developer") for role in roles) > 1
+        """Say whether a pass that a user asks for would find anything between head and tail."""
+        return self._engine.has_content_to_compress(messages)
 
     def compress(
         self,

@@ -162,6 +162,11 @@ class Engine:
         self._journal = PassLog()
 
     @property
+    def summarizer(self) -> str:
+        """Return who writes records now: the models in the order they are asked, or nobody."""
+        return ", then ".join(self._setup.fallback.names) if self._setup.fallback else ""
+
+    @property
     def state(self) -> EngineState:
         """Return what the engine has learned so far."""
         return self._state
@@ -246,9 +251,35 @@ class Engine:
             return False
         return bool(due(replace(load, tokens=tokens), self.policy))
 
-    def is_hygiene_due(self, load: Load, messages: int) -> bool:
-        """Say whether a session that grew between turns is compacted before an agent sees it."""
-        return hygiene_due(load, messages, self.policy)
+    def is_preflight_due(self, transcript: Callable[[], Transcript]) -> bool:
+        """Say no: an engine of our own judges by the load, which is measured as it grows."""
+        del transcript
+        return False
+
+    def is_hygiene_due(
+        self, load: Load, messages: int, *, prompt_tokens: int | None = None
+    ) -> bool:
+        """Say whether a session that grew between turns is compacted before an agent sees it.
+
+        Reported tokens decide, with the estimate of what came since; without any, the estimate.
+        """
+        tokens = self.measure(load, prompt_tokens=prompt_tokens)
+        if self._state.progress.blocked:
+            return False
+        return hygiene_due(replace(load, tokens=tokens), messages, self.policy)
+
+    def has_content(self, transcript: Transcript) -> bool:
+        """Say whether a pass that somebody asks for would change anything; nobody is asked."""
+        request = Request(force=True)
+        means = self._means(transcript, request)
+        flow = self._setup.algorithm(transcript, self.policy, means, force=True)
+        try:
+            next(flow)
+        except StopIteration as ended:
+            return isinstance(ended.value, Folded | Pruned)
+        # Between the boundaries there is something that a model would be asked to write up.
+        flow.close()
+        return True
 
     def recovery(self, load: Load, error: str, attempt: int = 1) -> Policy:
         """Return what to aim for after a provider refused a request, tighter with each attempt.
@@ -306,7 +337,8 @@ class Engine:
 
         The counter stays: what it is wrong by, the first report of usage teaches.
         """
-        del model
+        if model and self._setup.fallback:
+            self._setup.fallback.switch_main(model)
         window = max(context_length, SMALLEST_WINDOW)
         reserve = self.policy.reserve
         fits = reserve is None or reserve < window // 2
@@ -342,7 +374,9 @@ class Engine:
             size = rough.total(transcript)
             learned = Calibration().observe(real=request.current_tokens, rough=size)
             scale = rough.at(learned.ratio)
-        window = (setup.fallback.window or self.policy.context_length) if setup.fallback else None
+        # Nobody is asked once every model was given up.
+        asks = setup.fallback if setup.fallback and setup.fallback.names else None
+        window = (asks.window or self.policy.context_length) if asks else None
         return PassContext(
             scale=scale,
             redact=setup.redactor.redact,

@@ -12,20 +12,22 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.compaction import CompactionReport, Folded, Progress, Pruned, Request, advice
 from holdfast.deadline import Hung, Raised, Returned
+from holdfast.engines.contract import ContextEngine
 from holdfast.engines.engine import PassLog, acompact_now, compact_now
-from holdfast.engines.plugin_messages import PassRefused, plugin_pass
+from holdfast.engines.plugin_messages import PassRefused, plugin_pass, shown_to_plugin
 from holdfast.engines.plugin_thread import Busy, answer_of, call_offered, plain_json, tools_of
 from holdfast.ports import Blocking
 
 if TYPE_CHECKING:
     from holdfast.compaction import LiveState, Outcome, Policy
-    from holdfast.engines.contract import ContextEngine, Wire
+    from holdfast.engines.contract import Wire
     from holdfast.engines.engine import Engine
     from holdfast.engines.plugin_thread import PluginThread, Tools
     from holdfast.ports import EnginePass
@@ -227,6 +229,11 @@ class PluginEngine(PluginSlot):
         self._default.host = state
 
     @property
+    def summarizer(self) -> str:
+        """Return who writes the records of the default engine."""
+        return self._default.summarizer
+
+    @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request that was measured."""
         return self._default.expected_tokens
@@ -308,9 +315,26 @@ class PluginEngine(PluginSlot):
         # It is set aside, or compacts in the background at this moment.
         return self._default.is_due(load, prompt_tokens=prompt_tokens)
 
-    def is_hygiene_due(self, load: Load, messages: int) -> bool:
+    def is_preflight_due(self, transcript: Callable[[], Transcript]) -> bool:
+        """Ask a plug-in that looks at the messages themselves before a turn's first request."""
+        if self.is_aside or self._progress.blocked:
+            return False
+
+        def ask(engine: ContextEngine) -> bool:
+            method = "should_compress_preflight"
+            if getattr(type(engine), method, None) is ContextEngine.should_compress_preflight:
+                return False
+            messages = deepcopy(shown_to_plugin(transcript()).messages)
+            return bool(call_offered(engine, method, messages, details={}))
+
+        ending = self._asked(ask)
+        return ending is not None and bool(ending.value)
+
+    def is_hygiene_due(
+        self, load: Load, messages: int, *, prompt_tokens: int | None = None
+    ) -> bool:
         """Say whether a session that grew between turns is compacted before an agent sees it."""
-        return self._default.is_hygiene_due(load, messages)
+        return self._default.is_hygiene_due(load, messages, prompt_tokens=prompt_tokens)
 
     def recovery(self, load: Load, error: str, attempt: int = 1) -> Policy:
         """Return what to aim for after a refusal; a window that it states is taught to both."""

@@ -14,6 +14,8 @@ awaiting.
 - A refusal, an echo of the request or more words than the turns had: one repair attempt, then a
   failure. Any other answer is used, whatever its form.
 - A cooldown is running: automatic asks are declined without a call, a manual one is carried out.
+- A model that nobody chose for this, such as the conversation's own, writes no record even after
+  the repair: it is not asked again, and `notes` says so once.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ from holdfast.ports import Summarizer
 from holdfast.summary import Answer, Ask, Declined, Failure, Written, problem, repair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Final
 
     from holdfast.deadline import Ending
@@ -280,6 +283,8 @@ class SummarizerFallback:
         *,
         clock: Clock,
         timeout: float = 120.0,
+        main_of: Callable[[str], Summarizer | None] | None = None,
+        is_chosen: bool = True,
     ) -> None:
         """Line the summarizers up.
 
@@ -288,6 +293,9 @@ class SummarizerFallback:
             auxiliary: A separate, mostly cheaper summary model, asked first.
             clock: Measures cooldowns.
             timeout: Seconds after which a call counts as failed.
+            main_of: Returns the main one for another model, when the conversation switches.
+            is_chosen: Whether somebody chose the main one to write records; one that happens to be
+                there is given up once it wrote none.
         """
         # The comparison also refuses a value that is not a number.
         if not 0 < timeout <= 86_400:
@@ -296,7 +304,10 @@ class SummarizerFallback:
                 "up to a day"
             )
         line = (auxiliary, None if main is auxiliary else main)
-        self._summarizers = tuple(each for each in line if each is not None)
+        self._line = self._summarizers = tuple(each for each in line if each is not None)
+        self._auxiliary = auxiliary
+        self._main_of = main_of
+        self._is_chosen = is_chosen
         self._clock = clock
         self._timeout = timeout
         self._cooldown: Cooldown = READY
@@ -306,6 +317,17 @@ class SummarizerFallback:
     def notes(self) -> tuple[str, ...]:
         """Return what the user should know about this session's models, oldest first."""
         return self._notes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the models that may still be asked, in order; none once all were given up."""
+        return tuple(each.name for each in self._summarizers)
+
+    def switch_main(self, model: str) -> None:
+        """Go on with another main model: what was remembered of failures is forgotten."""
+        line = (self._auxiliary, self._main_of(model)) if self._main_of else self._line
+        self._summarizers = tuple(each for each in line if each is not None)
+        self._cooldown, self._notes = READY, ()
 
     @property
     def window(self) -> int | None:
@@ -386,6 +408,15 @@ class SummarizerFallback:
     def _settle(self, answer: Answer) -> Answer:
         if isinstance(answer, Written):
             self._cooldown = READY
+            return answer
+        last = self._summarizers[-1] if self._summarizers else None
+        happens_to_be_there = last is not self._auxiliary and not self._is_chosen
+        if answer.failure is Failure.MALFORMED and last is not None and happens_to_be_there:
+            self._summarizers = ()
+            self._notes += (
+                f"{last.name} cannot write a record ({answer.reason}); it is not asked again, and "
+                "the records of this session are made without a model",
+            )
             return answer
         now = self._clock.now()
         self._cooldown = after(answer, now)

@@ -84,6 +84,14 @@ class Document:
     """What the model saw at the end of a session file; None where that is everything."""
 
     @property
+    def model(self) -> str:
+        """Return which model it was held with, where the file says so."""
+        if self.about is not None:
+            return self.about.model
+        named = (self.envelope.rest or {}).get("model") if self.envelope else ""
+        return named if isinstance(named, str) else ""
+
+    @property
     def live(self) -> Transcript:
         """Return what the model sees: a session file keeps what it does not see any more."""
         return self.transcript if self.window is None else self.window

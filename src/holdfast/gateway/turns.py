@@ -63,46 +63,30 @@ class Turn:
         return self._spliced(window)
 
     def _spliced(self, window: Window) -> list[dict[str, object]]:
-        """Return what was written in place of old messages, and the client's words for the rest."""
+        """Return what was written in place of old messages, and the client's words for the rest.
+
+        What the client no longer tells is not told again, unless a compaction wrote it.
+        """
         dialect = DIALECTS[self.request.dialect]
-        shown: list[dict[str, object]] = [
-            message for message in self._leading() if message is not None
-        ]
         entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
-        start = next(
-            (
-                index
-                for index in range(len(entries))
-                if all(
-                    _source(each) in self.places or not _is_kept(each) for each in entries[index:]
-                )
-            ),
-            len(entries),
-        )
-        del start
-        tail = len(self.messages)
-        for entry in reversed(entries):
+        folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
+        behind = [self.places.get(_source(each)) for each in entries[folded + 1 :]]
+        tail = min((place for place in behind if place is not None), default=len(self.messages))
+        shown = self._leading()
+        for entry in entries[: folded + 1]:
             place = self.places.get(_source(entry))
-            if entry.message.summary is not None:
-                break
-            if place is not None:
-                tail = min(tail, place)
-        replaced: dict[int, Entry] = {}
-        for entry in entries:
-            place = self.places.get(_source(entry))
-            if entry.kind is not Kind.SAID and entry.message.summary is None and place is not None:
-                replaced[place] = entry
-        for entry in entries:
-            place = self.places.get(_source(entry))
-            if place is not None and place >= tail and entry.message.summary is None:
-                continue
-            if place is not None and entry.kind is Kind.SAID:
-                shown.append(self.messages[place])
-            elif entry.kind is not Kind.SAID:
+            if entry.kind is not Kind.SAID:
                 shown += dialect.encode((entry.message,)).messages
-        for place in range(tail, len(self.messages)):
-            if place in replaced:
-                shown += dialect.encode((replaced[place].message,)).messages
+            elif place is not None and place < tail:
+                shown.append(self.messages[place])
+        shortened = {
+            place: entry.message
+            for place, entry in zip(behind, entries[folded + 1 :], strict=True)
+            if place is not None and entry.kind is not Kind.SAID
+        }
+        for place in range(max(tail, len(self._leading())), len(self.messages)):
+            if place in shortened:
+                shown += dialect.encode((shortened[place],)).messages
             else:
                 shown.append(self.messages[place])
         if dialect.validate(Body(shown)):
@@ -123,10 +107,6 @@ class Turn:
 
 def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
-
-
-def _is_kept(entry: Entry) -> bool:
-    return entry.message.summary is None
 
 
 @dataclass(slots=True)

@@ -70,7 +70,13 @@ class WindowEngine(Protocol):
         """Say whether a request of this load is due for compaction."""
         ...
 
-    def is_hygiene_due(self, load: Load, messages: int) -> bool:
+    def is_preflight_due(self, transcript: Callable[[], Transcript]) -> bool:
+        """Say by a look at the messages whether a turn that begins is due for compaction."""
+        ...
+
+    def is_hygiene_due(
+        self, load: Load, messages: int, *, prompt_tokens: int | None = None
+    ) -> bool:
         """Say whether a session that grew between turns is compacted before an agent sees it."""
         ...
 
@@ -97,6 +103,11 @@ class WindowEngine(Protocol):
     @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request that was measured."""
+        ...
+
+    @property
+    def summarizer(self) -> str:
+        """Return which models write records now, in words; empty where none does."""
         ...
 
     @property

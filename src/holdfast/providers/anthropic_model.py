@@ -67,7 +67,7 @@ class AnthropicModel:
             name: The model's name at the provider.
             api_key: The credential. Without one the SDK looks where it always does, but only
                 for Anthropic itself: its credential is never sent to another server.
-            base_url: Where a compatible server listens, without `/v1`.
+            base_url: Where a compatible server listens, with or without `/v1`.
             context_length: What the model takes, in tokens.
             timeout: Seconds of silence after which the SDK gives up.
             options: More fields of the request, such as `{"temperature": 0}`.
@@ -77,7 +77,7 @@ class AnthropicModel:
         self.name = name
         self.dialect = "anthropic"
         self.context_length = context_length
-        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout)
+        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout, ("/messages", "/v1"))
         self._options = dict(options or {})
 
     @property
@@ -177,7 +177,7 @@ class AnthropicSummarizer:
             model: The model's name at the provider.
             api_key: The credential. Without one the SDK looks where it always does, but only
                 for Anthropic itself: its credential is never sent to another server.
-            base_url: Where a compatible server listens, without `/v1`.
+            base_url: Where a compatible server listens, with or without `/v1`.
             timeout: Seconds after which the SDK gives up, so that no thread waits for ever.
             window: The model's window in tokens; learned from the first error that states it.
             options: More fields of the request, such as `{"temperature": 0}`.

@@ -40,9 +40,21 @@ class ApiEndpoint:
     """Seconds of silence after which the SDK gives up."""
 
     @classmethod
-    def at(cls, base_url: str | None, api_key: str | None, timeout: float) -> Self:
-        """Return an endpoint that never sends a provider's own credential to another server."""
-        return cls(base_url or "", _NO_KEY if base_url and not api_key else api_key, timeout)
+    def at(
+        cls, base_url: str | None, api_key: str | None, timeout: float, added: tuple[str, ...]
+    ) -> Self:
+        """Return an endpoint that never sends a provider's own credential to another server.
+
+        Args:
+            base_url: Where a compatible server listens.
+            api_key: The credential.
+            timeout: Seconds of silence after which the SDK gives up.
+            added: What the SDK adds to the address, from its end; people type it as well.
+        """
+        url = (base_url or "").rstrip("/")
+        for end in added:
+            url = url.removesuffix(end)
+        return cls(url, _NO_KEY if base_url and not api_key else api_key, timeout)
 
 
 class _Closing(Protocol):

@@ -85,7 +85,7 @@ class OpenAIModel:
         self.name = name
         self.dialect = "openai"
         self.context_length = context_length
-        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout)
+        self._endpoint = ApiEndpoint.at(base_url, api_key, timeout, ("/chat/completions",))
         self._options = dict(options or {})
         self._compat = OpenAICompat(base_url)
 

@@ -121,7 +121,9 @@ def nearest(
 
 
 def when(at: int) -> str:
-    """Return a moment in ISO form, such as `2026-11-15T09:30Z`."""
+    """Return a moment in ISO form, such as `2026-11-15T09:30Z`; empty where nobody knows it."""
+    if not at:
+        return ""
     try:
         return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
     except (ValueError, OverflowError, OSError):

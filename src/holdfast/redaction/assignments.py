@@ -9,9 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.redaction.sites import SecretKind, kind_of, read_value, whole_value
+from holdfast.redaction.sites import SecretKind, Value, kind_of, read_value, whole_value
 from holdfast.redaction.spans import SecretSpan
-from holdfast.redaction.values import LETTERS, counts_far, is_placeholder, is_random, is_wordy
+from holdfast.redaction.values import (
+    LETTERS,
+    counts_far,
+    is_gibberish,
+    is_passphrase,
+    is_placeholder,
+    is_random,
+    is_wordy,
+    sounds_spoken,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +49,10 @@ _LONG = 20
 _JUDGED = 256
 _FEW_DIGITS = 3
 _VARIABLE = re.compile(rb"[A-Z][A-Z0-9_]*\Z")
-_PLACE = re.compile(rb"\w{1,16}://|[~.]{0,2}/[\w.-]{1,64}/|[A-Za-z]:\\")
+# A path begins with a word; a generated value that begins with a slash hardly does.
+_PLACE = re.compile(
+    rb"[\w+.-]{1,24}://|(?:arn|urn):|[~.]{0,2}/(?:[a-z][a-z._-]{0,63}\d{0,4}|[A-Z][a-z]{1,30}|[A-Z]+)/|[A-Za-z]:\\"
+)
 _OPENS_CALL = frozenset({b"(", b"[", b"{"})
 _FILES = tuple(
     b".pem .key .json .crt .cer .yaml .yml .txt .py .js .ts .env .pub .toml .ini .conf .md".split()
@@ -52,6 +64,27 @@ _NUMBERED = re.compile(rb"[^\d/:]*+\d[^/:]*+\Z")
 _HYPHENATED = re.compile(rb"[A-Za-z]-[A-Za-z]")
 _SYMBOL = re.compile(rb"[!@#$%^*?~+]")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+# What a loose site has between name and value: nothing, a word of prose, or a line of a table.
+_LOOSE = re.compile(rb"[\s\"'`\]]*+(?:(?:is|was|to|ist|es|est)[\s:]+|\|\s*+)?+\Z", re.IGNORECASE)
+_WIDE_STOP = re.compile("[\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1b\uff1f]")
+_NETRC = re.compile(
+    rb"(?:machine[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}|default[ \t]{1,4}|(?:\A|\n)[ \t]{0,40})"
+    rb"login[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}\Z"
+)
+_LONG_SAID = 16
+_MAY_QUOTE = frozenset({b'"', b"'", b"`"})
+_SEPARATOR = re.compile(rb"[-_./:]")
+_MIXED = re.compile(rb"[A-Za-z][^A-Za-z\s]|[^A-Za-z\s][A-Za-z]|[a-z][A-Z][a-z]{0,3}[A-Z]")
+_ENDS_VALUE = frozenset({b"", b" ", b"\t", b"\r", b"\n", b'"', b"'", b";", b"\\"})
+_GOES_ON = re.compile(rb"[ \t]{0,8}[](){}[,;|&?+]")
+_MADE_UP = re.compile(rb"(?=[\w!@#$%^*?~+-]{6,}+\Z)[A-Za-z]{2,}+\d{1,6}+[a-z]{0,2}[!@#$%^*?~+]*+\Z")
+_CONNECTION = re.compile(rb"(?:server|host|source|user ?id|uid|user|database)[ ]?=[^;\n]{1,60};")
+_BRACKETED = re.compile(rb"[^\s\"'`,;<>|&\\]{1,256}")
+_CALLED = re.compile(rb"[A-Za-z_$&*!@][\w.:>$-]*+\Z")
+_REFERENCE = re.compile(rb"[$%#][({][^(){}\n]{0,100}[)}]")
+_PHRASE = re.compile(
+    rb"[a-z]{3,14}+(?:[ -][a-z]{3,14}+){3,9}+(?=[ \t]{0,8}(?:\r?\n|\Z|[\"'\\]))",
+)
 _NPMRC = re.compile(rb"//[^\s:]{1,200}/:\Z")
 _REGISTRY = 210
 # The dash is the anchor; a look behind sees that a flag begins here. The first branch is a
@@ -61,13 +94,30 @@ _FLAG = re.compile(
     rb"(-?(?=[a-z])[\w-]{0,32}?(?:pass|pw|secret|token|key|cred)[\w-]{0,20}+)"
     rb"(?:[ \t]{1,4}|[\"'],[ \t]{0,2})(?=[^\s-])"
     rb"|(u|-user|-proxy-user)(?:[ \t=]{1,4})?(?=[\w\"'\\:{$.])"
-    rb"|(p)[ \t]?(?=[^\s-]{4}))",
+    rb"|(p)[ \t]?(?=[^\s-]{4})|([awk])[ \t](?=[^\s-]{4})|(s|[bcn]{1,4})[ \t](?=[^\s-]))",
 )
-# Commands whose `-p` is a password and not a port or a path.
-_TAKES_PASSWORD = (b"sshpass", b"mysql", b"mariadb", b"mongo", b"sqlcmd", b" login ", b"ldapsearch")
-_ENDS_COMMAND = re.compile(rb"[|;&\n]")
+# Commands whose one-letter flag is a password and not a port or a path. A capital is a flag of
+# its own: `unzip -p` prints.
+_TAKES_PASSWORD = {
+    b"p": (
+        *b"sshpass mysql mariadb mongo sqlcmd psexec cqlsh 7z netexec".split(),
+        b" login ",
+    ),
+    b"P": tuple(b"sqlcmd bcp isql unzip zip mosquitto".split()),
+    b"a": (b"redis-cli",),
+    b"w": (b"ldapsearch", b"ldapmodify", b"ldapadd", b"ldapdelete", b"ldappasswd", b"ldapwhoami"),
+    b"k": (b"openssl",),
+}
+_SUDO = re.compile(
+    rb"echo[ \t]{1,4}(?:-\w[ \t]{1,4})?[\"']?([^\s\"'|]{4,64})[\"']?"
+    rb"[ \t]{0,4}\|[ \t]{0,4}sudo[ \t]{1,4}\Z",
+)
+_HTPASSWD = re.compile(rb"(?:[^\s;|&]{1,200}+[ \t]{1,4}){1,2}+[\"']?([^\s\"';|&]{4,128}+)")
+_ENDS_COMMAND = re.compile(rb"[|;&\n]|\\n")
 _COMMAND_REACH = 200
-_P = ord("p")
+_HTPASSWD_FLAGS = frozenset(b"bcn")
+_ONLY_GLUED = (b"mysql", b"mariadb")
+_BLANKS = frozenset({b" ", b"\t"})
 _USER_NAMES = frozenset({b"u", b"-user", b"-proxy-user"})
 _LONGEST_COMMAND = 4096
 _PAIR = re.compile(
@@ -90,9 +140,9 @@ def names_secret(site: Site) -> bool:
     return site.kind in _NAMED
 
 
-def is_parameter(raw: bytes, site: Site) -> bool:
+def is_parameter(view: TextViews, site: Site) -> bool:
     """Return whether a site is a parameter of an address, `?token=...` or `&token=...`."""
-    return site.start > 0 and raw[site.start - 1] in b"?&"
+    return site.start > 0 and view.text[site.start - 1] in "?&"
 
 
 def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
@@ -110,8 +160,11 @@ def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
     value = judged if sign < 0 or b"=" in judged[:_SHORTEST_PASSWORD] else judged[:sign]
     if len(value) < shortest:
         return False
-    # With spaces it may be a password; plain words are a remark.
-    if b" " in value and not (kind is SecretKind.PASSWORD and literal and not is_wordy(value)):
+    # With spaces it may be a password; plain words are a remark, unless they make no sentence.
+    is_phrase = kind is SecretKind.PASSWORD and is_passphrase(value)
+    if b" " in value and not (
+        kind is SecretKind.PASSWORD and literal and (is_phrase or not is_wordy(value))
+    ):
         return False
     if is_placeholder(value) or _PLACE.match(value) or value.endswith(_FILES):
         return False
@@ -124,7 +177,7 @@ def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
         return True
     if is_wordy(value):
         # Words that separators join are the name of a secret.
-        return literal and not _JOINED.search(value)
+        return literal and (is_phrase or not _JOINED.search(value))
     if literal:
         return True
     # A bare word after a password's name must not be a name in code.
@@ -138,24 +191,113 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
     spans: list[SecretSpan] = []
     masked = 0
     for site in sites:
-        if site.value < masked or site.kind not in _NAMED or is_parameter(raw, site):
+        if site.value < masked or site.kind not in _NAMED or is_parameter(view, site):
             continue
-        value = read_value(raw, site.value)
+        # A quoted name behind a slash is the last part of a route.
+        if raw[site.start - 1 : site.start] == b"/" and site.sign[:1] in _MAY_QUOTE:
+            continue
+        if phrase := _phrase(raw, site):
+            masked = phrase.stop
+            spans.append(phrase)
+            continue
+        loose = bool(_LOOSE.match(site.sign))
+        value = read_value(raw, site.value, to_blank=loose or site.sign.rstrip().endswith(b":"))
         if value is None:
             continue
-        start, stop, quoted = value
-        if stop - start < _SHORTEST_PASSWORD:
+        is_literal = value.quoted or _cannot_be_code(raw, site, value)
+        if not value.quoted and raw[value.stop : value.stop + 1] in _OPENS_CALL:
+            value = _beyond_brackets(raw, value, literal=is_literal)
+        value = _before_wide_stop(view, value) if value and not view.text.isascii() else value
+        if value is None or value.stop - value.start < _SHORTEST_PASSWORD:
             continue
-        # What is called or indexed is code, unless it stands in quotes.
-        if not quoted and raw[stop : stop + 1] in _OPENS_CALL:
-            continue
-        sign = raw[site.stop : site.value]
-        # What follows `NAME=` in capitals, or an element, cannot be code.
-        is_literal = sign == b">" or (sign == b"=" and _VARIABLE.match(raw, site.start, site.stop))
-        if _is_secret(raw, site, raw[start:stop], literal=quoted or bool(is_literal)):
-            masked = whole_value(raw, value).stop
-            spans.append(SecretSpan(start, masked))
+        secret = raw[value.start : value.stop]
+        if (
+            _is_said(raw, site, value)
+            if loose
+            else _is_secret(raw, site, secret, literal=is_literal)
+        ):
+            whole = whole_value(raw, value)
+            masked = whole.stop
+            end = whole.stop - (loose and raw[whole.stop - 1] in b".")
+            spans.append(SecretSpan(value.start, end))
     return spans
+
+
+def _phrase(raw: bytes, site: Site) -> SecretSpan | None:
+    """Return a bare passphrase, which has spaces or hyphens between its words."""
+    found = _PHRASE.match(raw, site.value) if site.kind is SecretKind.PASSWORD else None
+    return SecretSpan(*found.span()) if found and is_passphrase(found.group()) else None
+
+
+def _cannot_be_code(raw: bytes, site: Site, value: Value) -> bool:
+    """Return whether a bare value is written where code would not be."""
+    sign = site.sign
+    # What follows `NAME=` in capitals, or an element.
+    if sign == b">" or (sign == b"=" and _VARIABLE.match(raw, site.start, site.stop)):
+        return True
+    if site.kind is not SecretKind.PASSWORD:
+        return False
+    # Code has no names beyond ASCII, but sentences have.
+    if b"?" in raw[site.start : site.stop]:
+        return bool(_MIXED.search(raw, value.start, value.stop))
+    # A word and a number, `password: hunter2`: code would go on, or have spaces around its
+    # equals sign.
+    is_made_up = _MADE_UP.match(raw, value.start, value.stop)
+    if is_made_up and sign.rstrip().endswith(b":") and not _GOES_ON.match(raw, value.stop):
+        return True
+    if sign != b"=":
+        return False
+    if raw.startswith(b"--", site.start):
+        return True
+    if is_made_up and raw[value.stop : value.stop + 1] in _ENDS_VALUE:
+        return True
+    before = raw[max(site.start - _COMMAND_REACH, 0) : site.start]
+    return b";" in before and bool(_CONNECTION.search(before.lower()))
+
+
+def _beyond_brackets(raw: bytes, value: Value, *, literal: bool) -> Value | None:
+    """Return a bare value with the brackets inside it; None when they make it code."""
+    whole = _BRACKETED.match(raw, value.start)
+    if whole is None or _REFERENCE.match(raw, value.stop - 1):
+        return None
+    written = whole.group()
+    is_closed = len(written.translate(None, b"([{")) == len(written.translate(None, b")]}"))
+    if raw[value.stop - 1] in b"$%" and not is_closed:
+        return Value(value.start, whole.end(), quoted=False)
+    if _CALLED.match(raw, value.start, value.stop) and (is_closed or not literal):
+        return None
+    return Value(value.start, whole.end(), quoted=False)
+
+
+def _before_wide_stop(view: TextViews, value: Value) -> Value:
+    """Return a bare value up to the punctuation of a sentence that has no spaces."""
+    found = None if value.quoted else _WIDE_STOP.search(view.text, value.start, value.stop)
+    return Value(value.start, found.start(), quoted=False) if found else value
+
+
+def _is_said(raw: bytes, site: Site, value: Value) -> bool:
+    """Return whether a value is a secret that prose, a table or a `.netrc` tells.
+
+    Nothing but a word or a line stands between name and value, so it has to look made up; and
+    `pass` is a verb in prose.
+    """
+    if raw[site.start : site.stop].lower() == b"pass":
+        return False
+    secret = raw[value.start : value.stop].rstrip(b".")
+    sign = site.sign.strip(b" \t\"'`")
+    before = raw[max(site.start - _COMMAND_REACH, 0) : site.start]
+    if sign == b"|" and not before.rstrip(b" \t").endswith((b"|", b"?")):
+        return False
+    if not sign and b"login" in before and _NETRC.search(before):
+        return not sounds_spoken(secret) and not is_placeholder(secret)
+    if not sign and not value.quoted:
+        return False
+    if site.kind not in _PERSONAL and len(secret) < _LONG_SAID:
+        return False
+    first = _SEPARATOR.split(secret, 1)[0]
+    if is_placeholder(first) or not holds_secret(site.kind, secret, literal=True):
+        return False
+    return bool(sign and value.quoted) or (not is_wordy(secret) and bool(_MIXED.search(secret)))
 
 
 def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool:
@@ -163,7 +305,9 @@ def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool
         # A token that is a UUID is mostly an id; in an .npmrc line it is a credential.
         return bool(_NPMRC.search(raw[max(site.start - _REGISTRY, 0) : site.start]))
     if not literal and len(written) < _LONG and _IDENTIFIER.match(written):
-        return False
+        # Names in code join their words; what joins nothing and makes no words is generated.
+        is_name = _JOINED.search(written) or not is_gibberish(written)
+        return not is_name and not is_placeholder(written)
     return holds_secret(site.kind, written, literal=literal)
 
 
@@ -196,29 +340,64 @@ def flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]
     for flag in flags:
         if flag.start < masked:
             continue
-        takes_no_name = flag.name == b"p" or flag.name in _USER_NAMES
-        kind = (
-            SecretKind.NOTHING if takes_no_name else kind_of(raw[flag.start : flag.stop].decode())
-        )
+        letter = raw[flag.start : flag.stop]
         start = flag.value
-        # A password may touch its `-p`, and may look like the name of a flag.
-        if flag.name == b"p" or (flag.name[0] == _P and _takes_password(view, flag)):
-            kind, start = SecretKind.PASSWORD, start if flag.name == b"p" else flag.start + 1
+        if letter == b"S" or set(flag.name) <= _HTPASSWD_FLAGS:
+            spans.extend(_positional(view, flag))
+            continue
+        command = _command(view, flag, letter[:1])
+        if command and len(letter) > 1:
+            # A password may touch its `-p`, and may look like the name of a flag.
+            kind, start = SecretKind.PASSWORD, flag.start + 1
+        elif command:
+            kind = SecretKind.PASSWORD
+        else:
+            kind = kind_of(letter.decode()) if len(letter) > 1 else SecretKind.NOTHING
         if kind in (SecretKind.NOTHING, SecretKind.PHONE):
             continue
         value = read_value(raw, start)
-        if value is None or not holds_secret(kind, raw[value.start : value.stop], literal=True):
-            continue
-        if flag.name != b"p" or _takes_password(view, flag):
+        # What stands apart from the `-p` of `mysql` is a database.
+        literal = command not in _ONLY_GLUED or raw[start - 1 : start] not in _BLANKS
+        if value and _is_argument(raw[value.start : value.stop], kind, command, literal=literal):
             masked = whole_value(raw, value).stop
             spans.append(SecretSpan(value.start, masked))
     return spans
 
 
-def _takes_password(view: TextViews, flag: CommandFlag) -> bool:
+def _command(view: TextViews, flag: CommandFlag, letter: bytes) -> bytes | None:
+    """Return the command before a flag whose name, or its first letter, is a password's."""
+    commands = _TAKES_PASSWORD.get(letter)
+    if not commands or (letter not in b"pP" and flag.stop - flag.start > 1):
+        return None
     before = view.lower[max(0, flag.start - 1 - _COMMAND_REACH) : flag.start - 1]
-    command = max(map(before.rfind, _TAKES_PASSWORD))
-    return command >= 0 and not _ENDS_COMMAND.search(before, command)
+    for command in commands:
+        at = before.rfind(command)
+        is_word = at >= 0 and (command[:1] == b" " or not before[at - 1 : at].isalnum())
+        if is_word and not _ENDS_COMMAND.search(before, at):
+            return command
+    return None
+
+
+def _is_argument(secret: bytes, kind: SecretKind, command: bytes | None, *, literal: bool) -> bool:
+    if holds_secret(kind, secret, literal=literal):
+        return True
+    if command is None or command in _ONLY_GLUED or secret.endswith(_FILES):
+        return False
+    return len(secret) >= _SHORTEST_PASSWORD and not is_placeholder(secret)
+
+
+def _positional(view: TextViews, flag: CommandFlag) -> list[SecretSpan]:
+    """Return the password of `echo ... | sudo -S` and of `htpasswd -b file user ...`."""
+    raw = view.raw
+    first = max(0, flag.start - 1 - _COMMAND_REACH)
+    if flag.name == b"s":
+        found = _SUDO.search(raw, first, flag.start - 1)
+    elif b"b" in flag.name and view.lower.endswith(b"htpasswd ", first, flag.start - 1):
+        found = _HTPASSWD.match(raw, flag.value)
+    else:
+        return []
+    is_secret = found and holds_secret(SecretKind.PASSWORD, found.group(1), literal=True)
+    return [SecretSpan(*found.span(1))] if found and is_secret else []
 
 
 def user_flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]:

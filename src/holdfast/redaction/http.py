@@ -45,7 +45,13 @@ _COOKIE = re.compile(rb"(?<![\w.$-])([\w.$-]{1,64}+)=([^\s;,\"'\\]{1,4096})")
 _ATTRIBUTES = frozenset(b"path domain expires max-age samesite priority version".split())
 _TELLING = re.compile(rb"sess|sid|auth|token|jwt|login|csrf|xsrf|remember|secret|key|id\Z")
 _SHORTEST_COOKIE = 6
-_ADDRESS = re.compile(rb"/(?<=:/)/")
+# Also the sign of a line `host:port:database:user:password`, as a `.pgpass` has them.
+_ADDRESS = re.compile(rb":(?://|5432:|\*:)")
+_PGPASS = re.compile(
+    rb"[ \t>|?]{0,8}[^\s:]{1,253}+:(?:5432|\*):[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:]\S{2,127}+)"
+)
+_LINE = 300
+_COLON = 0x3A
 _AUTHORITY = re.compile(
     rb"(?:([^\s/?#@:\"'<>`\\{}|]{0,128}):([^\s/?#\"'<>`\\|]{1,256})@(?=[\w\[$%{.-])"
     rb"|([^\s/?#@:\"'<>`\\{}|,;()]{16,256})@(?=[\w\[]))",
@@ -73,7 +79,8 @@ def authorization_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpa
     raw = view.raw
     spans: list[SecretSpan] = []
     for site in sites:
-        if site.kind is not SecretKind.AUTH:
+        # A line between two names joins types.
+        if site.kind is not SecretKind.AUTH or b"|" in site.sign:
             continue
         # A line of such words is one value after the other, each as long as the rest of the line.
         found = _AUTHORIZATION.match(raw, site.value, site.value + _FIRST_LOOK)
@@ -146,18 +153,28 @@ def _is_pair(encoded: bytes) -> bool:
 
 
 def find_addresses(view: TextViews) -> list[int]:
-    """Return where the authority of each address begins, right after `://`."""
+    """Return where the authority of each address begins, right after `://` or a telling port."""
     return [found.end() for found in _ADDRESS.finditer(view.raw)]
 
 
 def login_pass(view: TextViews, addresses: Iterable[int]) -> list[SecretSpan]:
     """Return passwords in addresses of databases, brokers and sites, `scheme://user:this@host`.
 
-    A user without a password counts when it looks generated: tokens are given like that.
+    A user without a password counts when it looks generated: tokens are given like that. A line
+    of a `.pgpass` has a login too.
     """
+    raw = view.raw
     spans: list[SecretSpan] = []
+    seen = -1
     for address in addresses:
-        found = _AUTHORITY.match(view.raw, address)
+        if raw[address - 1] == _COLON:
+            start = raw.rfind(b"\n", max(0, address - _LINE), address) + 1
+            line = _PGPASS.match(raw, start) if start > seen else None
+            seen = start
+            if line and not is_placeholder(line.group(1)):
+                spans.append(SecretSpan(*line.span(1)))
+            continue
+        found = _AUTHORITY.match(raw, address)
         if found is None:
             continue
         password, lone = found.group(2), found.group(3)
@@ -192,10 +209,10 @@ def parameter_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
     for site in sites:
         if site.is_field or site.value < masked or not names_secret(site):
             continue
-        if not may_be_form and not is_parameter(raw, site):
+        if not may_be_form and not is_parameter(view, site):
             continue
         value = _PARAMETER.match(raw, site.value, site.value + _FIRST_LOOK)
-        if value is None or not (raw.startswith(b"&", value.end()) or is_parameter(raw, site)):
+        if value is None or not (raw.startswith(b"&", value.end()) or is_parameter(view, site)):
             continue
         if holds_secret(site.kind, value.group(), literal=True):
             whole = _PARAMETER.match(raw, site.value) or value

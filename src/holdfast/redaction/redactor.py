@@ -15,6 +15,12 @@ from holdfast.redaction.assignments import (
     user_flag_pass,
 )
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
+from holdfast.redaction.files import (
+    crypt_pass,
+    dsn_pass,
+    key_file_pass,
+    manifest_pass,
+)
 from holdfast.redaction.http import (
     authorization_pass,
     bearer_pass,
@@ -46,6 +52,8 @@ _BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (
     short_token_pass,
     jwt_pass,
     private_key_pass,
+    crypt_pass,
+    dsn_pass,
     signature_pass,
     bearer_pass,
     mention_pass,
@@ -64,6 +72,8 @@ _BY_NAME: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = 
     cookie_pass,
     parameter_pass,
     phone_field_pass,
+    key_file_pass,
+    manifest_pass,
 )
 _NOISY: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = (
     environment_pass,

@@ -14,13 +14,15 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.redaction.survey import STICKY, unglued
+from holdfast.redaction.survey import STICKY, find_each, unglued
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from holdfast.redaction.survey import TextViews
 
 __all__ = [
@@ -56,7 +58,7 @@ _KEYS = frozenset(
     function integration instrumentation bot jwt session cookie crypto aes wallet consumer
     developer prod live sandbox restricted personal security vault authentication authorization
     user rest management project org partner merchant billing payment tunnel join bootstrap
-    sas connection bearer host cloud
+    sas connection bearer host cloud preshared psk fernet registry pat
     ibm sl softlayer iam cos cloudant okta openai anthropic stripe aws
     azure gcp google github gitlab slack twilio sendgrid mailgun mailchimp datadog dd newrelic
     relic sentry algolia airtable heroku netlify vercel cloudflare digitalocean shopify square
@@ -66,22 +68,30 @@ _KEYS = frozenset(
     docker dockerhub artifactory jfrog snyk sonar codecov circleci travis buildkite sumo sumologic
     splunk launchdarkly contentful mapbox maps plaid coinbase binance kraken infura alchemy
     etherscan meraki adafruit beamer clojars finicity freshbooks rapidapi intercom zendesk hubspot
-    mailjet messagebird nexmo vonage plivo pusher pubnub supabase firebase""".split(),
+    facebook fb twitter mailjet messagebird nexmo vonage plivo pusher pubnub supabase
+    firebase""".split(),
 )
 LONGEST_VALUE = 4096
 _FIRST_LOOK = 256
 _LONGEST_NAME = 64
 _QUOTE = rb"(?:\\{0,3}[\"'`])"
-_GAP = rb"[ \t]{0,8}+"
+# A question mark is any character beyond ASCII: a narrow space, or a wide sign that binds.
+_GAP = rb"[ \t?]{0,8}+"
+_ESCAPED_COLOR = rb"(?:\\{1,2}(?:u001b|x1b|033)\[[\d;]{0,12}m)?"
 _BREAK = rb"(?:[ \t,]|\\{1,2}[nr]|\r?\n){1,40}+"
 _BINDS = (
     rb"(?:"
     # A declared type between name and value: `token: str = "..."`.
     + rb":[ \t]?&?(?:'static )?(?:str|string|bytes|optional\[str\]|str \| none|string\?)"
     + rb"[ \t]?=(?!=)"
-    + rb"|=>|:{1,3}=|\?=|={1,3}|:{1,2}|\|\|=?"
+    + rb"|=>|:{1,3}=|\?=|={1,3}|:{1,2}(?!//)|\|\|=?"
+    # In prose, in another file's words, and in tables; who uses such a site looks closer.
+    + rb"|(?<=[ \t?])(?:is|was|to|ist|es|est)(?:[ \t]{1,4}|:)|\||(?<=\?)|(?<=\? )"
+    + rb"|(?<=[ \t])(?=[\"'])|(?<=password[ \t])(?=[^\s=:|?])"
     # An argument after a quoted name: `setenv("API_KEY", "...")`.
     + rb"|(?<=[\"'`]),(?=[ \t]{0,4}\\{0,3}[\"'`])"
+    # The second argument of `NetworkCredential("user", "...")`.
+    + rb"|(?<=redential)\([\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}(?=[\"'])"
     # An element: `<password>...</password>`.
     + rb"|(?<=[\w-])>(?=[^\s<>=])"
     + rb")"
@@ -92,7 +102,7 @@ _PAIRED = _QUOTE + rb"?" + _BREAK + _QUOTE + rb"?value" + _QUOTE + rb"?" + _GAP 
 _NOT_A_VALUE = rb"(?![ \t]*(?:[{\[(]|true\b|false\b|null\b|none\b|[,;)\]}]|$))"
 _TAIL = (
     rb"([\w-]{0,24}+)(?:"
-    + (_QUOTE + rb"?\]?" + _GAP + _BINDS)
+    + (_ESCAPED_COLOR + _QUOTE + rb"?\]?" + _GAP + _BINDS + _ESCAPED_COLOR)
     + rb"|"
     + _PAIRED
     + rb")"
@@ -104,8 +114,8 @@ _STEMS: tuple[re.Pattern[bytes], ...] = tuple(
     re.compile(stem + _TAIL)
     for stem in (
         rb"k(?:(?<=tok)en(?!s|iz)|ey(?!s|word|board|frame|path|name|err|down|up\b|press|_?id\b)"
-        rb"|(?<=cook)ie)",
-        rb"p(?:ass(?!ed|es|ing|ive|age|thr)|w|hone)",
+        rb"|(?<=cook)ie|ennwort|ty\b|ind(?=[\"']?:[ \t]{0,4}[\"']?secret\b))",
+        rb"p(?:ass(?!ed|es|ing|ive|age|thr)|w|hone|arol[ae]?\b|rivate-lines)",
         rb"cr(?:(?<=secr)et|ed)",
         rb"u(?<=au)th(?!or[^i])",
     )
@@ -130,6 +140,12 @@ class SecretKind(Enum):
     AUTH = "auth"
     COOKIE = "cookie"
     PHONE = "phone"
+    MANIFEST = "manifest"
+    """The kind of a Kubernetes object that holds secrets."""
+    WEB_KEY = "web key"
+    """The type of a JSON Web Key."""
+    PUTTY = "putty"
+    """The number of lines of a private key that PuTTY has written."""
 
 
 _ENDINGS: tuple[tuple[str, SecretKind], ...] = (
@@ -138,6 +154,9 @@ _ENDINGS: tuple[tuple[str, SecretKind], ...] = (
     ("passphrase", SecretKind.PASSWORD),
     ("passcode", SecretKind.PASSWORD),
     ("pwd", SecretKind.PASSWORD),
+    ("passwort", SecretKind.PASSWORD),
+    ("kennwort", SecretKind.PASSWORD),
+    ("passe", SecretKind.PASSWORD),
     ("secret", SecretKind.SECRET),
     ("authtoken", SecretKind.TOKEN),
     ("token", SecretKind.TOKEN),
@@ -156,7 +175,50 @@ _WHOLE_WORDS = {
     "cookie": SecretKind.COOKIE,
     "phone": SecretKind.PHONE,
     "phones": SecretKind.PHONE,
+    "parola": SecretKind.PASSWORD,
+    "parol": SecretKind.PASSWORD,
+    "kind": SecretKind.MANIFEST,
+    "kty": SecretKind.WEB_KEY,
+    "lines": SecretKind.PUTTY,
 }
+# Names in scripts and with letters that the views do not have, as `casefold` writes them.
+_FOREIGN = {
+    **dict.fromkeys(
+        """contrase\u00f1a has\u0142o \u015fifre l\u00f6senord jelsz\u00f3 m\u1eadt\u00a0kh\u1ea9u
+        \u043f\u0430\u0440\u043e\u043b\u044c \u043f\u0430\u0440\u043e\u043b\u0430
+        \u5bc6\u7801 \u5bc6\u78bc \u53e3\u4ee4 \u30d1\u30b9\u30ef\u30fc\u30c9
+        \ube44\ubc00\ubc88\ud638 \uc554\ud638 \u0627\u0644\u0645\u0631\u0648\u0631
+        \u0627\u0644\u0633\u0631 \u05e1\u05d9\u05e1\u05de\u05d4 \u05e1\u05d9\u05e1\u05de\u05d0
+        \u03ba\u03c9\u03b4\u03b9\u03ba\u03cc\u03c2 \u0e23\u0e2b\u0e31\u0e2a\u0e1c\u0e48\u0e32\u0e19
+        \u092a\u093e\u0938\u0935\u0930\u094d\u0921""".casefold()
+        .replace("\u00a0", "_")
+        .split(),
+        SecretKind.PASSWORD,
+    ),
+    "\u5bc6\u94a5": SecretKind.SECRET,
+    "\u5bc6\u9470": SecretKind.SECRET,
+    "\u0441\u0435\u043a\u0440\u0435\u0442": SecretKind.SECRET,
+    "\u0442\u043e\u043a\u0435\u043d": SecretKind.TOKEN,
+    "\u4ee4\u724c": SecretKind.TOKEN,
+    "\u30c8\u30fc\u30af\u30f3": SecretKind.TOKEN,
+}
+_FOREIGN_NAMES = tuple(_FOREIGN)
+_LONGEST_FOREIGN = max(map(len, _FOREIGN))
+_FOREIGN_LAST = frozenset(name[-1] for name in _FOREIGN)
+_FOREIGN_LETTERS = frozenset(
+    letter
+    for name in _FOREIGN
+    for letter in name + name.upper() + name.title()
+    if not letter.isascii()
+)
+# The rest of a name after a letter beyond ASCII, and what binds.
+_FOREIGN_REST = re.compile(
+    rb"\??(?:a|o|u|ifre|senord)?([\"'`]?[ \t]{0,4}(?:[:=]|(?<=[ \t])es[ \t])[ \t]{0,8})"
+)
+_FOREIGN_SIGN = re.compile(rb"[:=][ \t]{0,8}")
+_WIDE_COLON = "\uff1a"
+_DENSE = 16
+_NARROW = str.maketrans("\uff1a\uff1d\u2502\u2503\u2551\uff5c\u00a0\u3000\u202f", ":=||||   ")
 
 
 @lru_cache(maxsize=8192)
@@ -164,6 +226,9 @@ def kind_of(name: str) -> SecretKind:
     """Return the kind of secret that a name announces."""
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _AFTER):
+        words.pop()
+    # The key of a kubeconfig.
+    if words[-2:] == ["key", "data"]:
         words.pop()
     if not words or not _NOT_SECRET.isdisjoint(words):
         return SecretKind.NOTHING
@@ -206,6 +271,8 @@ class Site(NamedTuple):
     """Where the value begins, its opening quote included."""
     is_field: bool
     """Whether more than an equals sign binds the two, as in JSON, YAML, calls and markup."""
+    sign: bytes
+    """What stands between name and value, wide signs as the narrow ones they stand for."""
 
 
 class Value(NamedTuple):
@@ -232,11 +299,18 @@ def find_sites(view: TextViews) -> list[Site]:
             kind = kind_of(raw[start:stop].decode())
             if kind is nothing:
                 continue
-            is_field, is_comma = _read_sign(raw[stop:value])
+            sign = raw[stop:value]
+            if b"?" in sign:
+                sign = view.text[stop:value].translate(_NARROW).encode("ascii", "replace")
+                if b"?" in sign.replace(b"?=", b""):
+                    continue
+            is_field, is_comma = _read_sign(sign)
             # A comma binds the first argument of a call; in a list it binds nothing.
             before = raw[max(0, start - 5) : start] if is_comma else b"("
             if before.rstrip(b"\"'`\\").endswith(b"("):
-                sites.append(Site(kind, start, stop, value, is_field))
+                sites.append(Site(kind, start, stop, value, is_field, sign))
+    if not view.text.isascii():
+        sites += _foreign_sites(view)
     if len(sites) > 1:
         sites.sort(key=_VALUE)
         # Return the sites without those whose value is another name of the same kind.
@@ -251,13 +325,60 @@ def find_sites(view: TextViews) -> list[Site]:
     return sites
 
 
+def _foreign_sites(view: TextViews) -> list[Site]:
+    """Return the sites whose names are not ASCII."""
+    text = view.text
+    sites: list[Site] = []
+    for stop, value in _foreign_bindings(view):
+        if text[stop - 1].casefold() not in _FOREIGN_LAST:
+            continue
+        # Some names have a blank inside.
+        before = text[max(0, stop - _LONGEST_FOREIGN) : stop].casefold().replace(" ", "_")
+        if before.endswith(_FOREIGN_NAMES):
+            name = next(filter(before.endswith, _FOREIGN_NAMES))
+            sign = text[stop:value].translate(_NARROW).encode("ascii", "replace")
+            sites.append(
+                Site(_FOREIGN[name], stop - len(name), stop, value, is_field=True, sign=sign)
+            )
+    return sites
+
+
+def _foreign_bindings(view: TextViews) -> Iterable[tuple[int, int]]:
+    """Return where names beyond ASCII may end and where their values begin.
+
+    Characters beyond ASCII are looked at one by one while they are few. Where they are the text
+    itself, colons and equals signs are fewer.
+    """
+    text, raw = view.text, view.raw
+    found: list[tuple[int, int]] = []
+    for count, at in enumerate(find_each(raw, b"?")):
+        if count * _DENSE > at + _FIRST_LOOK * _DENSE:
+            break
+        letter = text[at]
+        if letter == _WIDE_COLON:
+            found.append((at, at + 1))
+        elif letter in _FOREIGN_LETTERS and (rest := _FOREIGN_REST.match(raw, at + 1)):
+            found.append(rest.span(1))
+    else:
+        return found
+    wide = ((here.start(), here.end()) for here in re.finditer(_WIDE_COLON, text))
+    narrow = (
+        (len(raw[max(0, at - 8) : at].rstrip(b" \t\"'`")) + max(0, at - 8), here.end())
+        for sign in (b":", b"=")
+        for at in find_each(raw, sign)
+        if (here := _FOREIGN_SIGN.match(raw, at))
+    )
+    return chain(wide, narrow)
+
+
 _VALUE = itemgetter(Site._fields.index("value"))
 
 
 @lru_cache(maxsize=1024)
 def _read_sign(sign: bytes) -> tuple[bool, bool]:
     """Return whether what binds makes a field, and whether it is only a comma."""
-    return bool(sign.strip(b"= \t")), b"," in sign and b"value" not in sign.lower()
+    is_comma = b"," in sign and b"(" not in sign and b"value" not in sign.lower()
+    return bool(sign.strip(b"= \t")), is_comma
 
 
 def whole_value(raw: bytes, value: Value) -> Value:
@@ -274,8 +395,14 @@ def whole_value(raw: bytes, value: Value) -> Value:
     return Value(value.start, stop, quoted=value.quoted)
 
 
-def read_value(raw: bytes, start: int) -> Value | None:
-    """Return the value that begins at a position, or None when there is none on this line."""
+def read_value(raw: bytes, start: int, *, to_blank: bool = False) -> Value | None:
+    """Return the value that begins at a position, or None when there is none on this line.
+
+    Args:
+        raw: The text.
+        start: Where the value begins, its opening quote included.
+        to_blank: Whether nothing but white space ends it, as after a colon.
+    """
     opening = _OPENING.match(raw, start) if raw[start : start + 1] in _MAY_OPEN else None
     if opening:
         quoted = _quoted(raw, opening.end(), opening.group())
@@ -283,7 +410,8 @@ def read_value(raw: bytes, start: int) -> Value | None:
             return quoted
         start = opening.end()
     # After a colon nothing but white space ends a value; passwords contain what would.
-    bare = _AFTER_COLON if raw[max(0, start - 2) : start] in _COLON else _UNQUOTED
+    to_blank = to_blank or raw[max(0, start - 2) : start] in _COLON
+    bare = _AFTER_COLON if to_blank else _UNQUOTED
     found = bare.match(raw, start)
     return Value(start, found.end(), bool(opening)) if found else None
 

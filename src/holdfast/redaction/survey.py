@@ -6,6 +6,7 @@ that has one byte for each character, so that positions are the same in all view
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _ONE_RUN = b"w" * SHORTEST_RUN
 # The gap comes last: a search that compares last bytes first then skips a whole run at a time.
 _RUN_BEFORE_GAP = _ONE_RUN + b" "
 _STRETCH = 8192
+_COLOR = re.compile(rb"\x1b\[[0-9;:]{0,24}+[A-Za-z]")
 _ESCAPED = frozenset(b"nrtbf")
 _UNICODE_ESCAPE = 5
 _PERCENT_ESCAPE = 2
@@ -57,8 +59,13 @@ class TextViews(NamedTuple):
 
 
 def survey(text: str) -> TextViews:
-    """Return the views of a text; a few linear copies, nothing else."""
+    """Return the views of a text; a few linear copies, nothing else.
+
+    Colors of a terminal are blanks, so that names and values stand in them as in plain text.
+    """
     raw = text.encode("ascii", "replace")
+    if b"\x1b" in raw:
+        raw = _COLOR.sub(lambda found: b" " * len(found.group()), raw)
     return TextViews(text, raw, raw.lower(), raw.translate(_TO_RUNS))
 
 

@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.redaction.spans import Mask, SecretSpan
-from holdfast.redaction.survey import ALNUM, STICKY, long_runs, run_start, unglued
+from holdfast.redaction.survey import ALNUM, STICKY, find_each, long_runs, run_start, unglued
 from holdfast.redaction.values import counts_up, is_monotone, is_placeholder, is_random, is_varied
 from holdfast.redaction.vendor_tables import CLOUDS, FORGES, MESSAGES_AND_MONEY, MODELS
 
@@ -52,7 +52,7 @@ _ALPHABETS = {
 # Tokens with dots in them. The part before the last dot is what gives them away.
 _DOT_BEFORE = frozenset(
     b"""SG. vs. vb. vr. 29. pt. ct. st. sa. im. it. sk. pk. sl. .u. .b. v1. at. sn. t1. 01. xe.
-    """.split(),
+    AQ. IQ.""".split(),
 )
 _DOTTED = re.compile(
     rb"SG\.[\w-]{20,24}\.[\w-]{39,50}(?![\w-])|hv[sbr]\.[\w-]{20,}+|s\.(?=[A-Za-z]{0,23}\d)[A-Za-z0-9]{24}(?![\w-])"
@@ -61,20 +61,36 @@ _DOTTED = re.compile(
     rb"|[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}|[ps]at\.[\w-]{22}\.\w{24}\.\w{20}"
     rb"|dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}|mlsn\.\w{30,}+"
     rb"|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}(?!\w)|t1\.[\w=-]{10,200}\.[\w-]{86}"
-    rb"|xoxe\.xox[bp]-\d-[A-Za-z0-9]{100,200}",
+    rb"|xoxe\.xox[bp]-\d-[A-Za-z0-9]{100,200}|[AI]Q\.[\w-]{40,60}(?![\w-])"
+    rb"|v1\.0-[0-9a-f]{24,64}-[0-9a-f-]{128,200}",
 )
+# What a token goes on with behind a run: base64 with its signs, a checksum, or a route.
+_GOES_ON = (
+    ((b"sntrys_", b"fm2_", b"fm1"), re.compile(rb"[+/=][A-Za-z0-9+/=_-]{0,4096}")),
+    ((b"AT",), re.compile(rb"=[0-9A-F]{8}(?![A-Za-z0-9])")),
+    ((b"gl",), re.compile(rb"(?:\.[0-9a-z]{2})?\.[0-9a-z]{9}(?![A-Za-z0-9])")),
+)
+_CONTINUED = frozenset(b"+/=.")
+_FLY = b"fm2_"
+_MACAROON = re.compile(rb"fm2_[A-Za-z0-9+/]{40,4096}={0,2}")
+_REFRESH = re.compile(rb"1//0[\w-]{40,}+")
+_SLASH = 0x2F
+_INSIDE = frozenset(b"+/")
+_FAR = 300
 _AFTER_COLON = re.compile(rb"\d{8,10}:AA[\w-]{33}(?![\w-])")
 _AFTER_BAR = re.compile(rb"\d{15,16}\|[\w-]{27,40}(?![\w-])")
 _AFTER_TILDE = re.compile(rb"sha256~[\w-]{43}(?![\w-])")
-_BOT = re.compile(rb"[\w-]{23,28}\.[\w-]{6}\.[\w-]{27,38}(?![\w.-])")
+_BOT = re.compile(rb"[\w-]{23,28}\.[\w-]{6}\.[\w-]{27,38}(?![\w-]|\.[\w-])")
 _BOT_LENGTHS = range(23, 29)
 _AIRTABLE = 64
 _MAILCHIMP = re.compile(rb"[0-9a-f]{32}-us\d{1,2}\Z")
 _MAILCHIMP_LENGTHS = (36, 37)
+_PERSONAL = re.compile(rb"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4,5}\Z")
+_PERSONAL_LENGTHS = (84, 85)
+_OWN_LENGTHS = frozenset({*_MAILCHIMP_LENGTHS, *_PERSONAL_LENGTHS})
 _DOT = 0x2E
 _TELLING = frozenset(b".:|~")
 _LONGEST_ID = 17
-_OPENING = re.compile(rb"J(?<=eyJ)")
 _JWT = re.compile(rb"eyJ([\w-]{10,}+)={0,2}\.[\w-]{10,}+(?:\.[\w-]*+){0,3}")
 _OPAQUE = re.compile(rb"eyJrIjoi[A-Za-z0-9]{60,}+={0,2}")
 _LONGEST_HEADER = 4096
@@ -185,6 +201,7 @@ def vendor_pass(view: TextViews) -> list[SecretSpan]:
     padded = raw + b"  "
     rows = _VENDORS.get
     spans: list[SecretSpan] = []
+    reached = 0
     for start, stop in long_runs(view):
         before = padded[start - 1]
         if before in STICKY:
@@ -193,11 +210,37 @@ def vendor_pass(view: TextViews) -> list[SecretSpan]:
         if before != _DOT and (vendors := rows(raw[start : start + 2])):
             length = _vendor_token(raw[start:stop], vendors)
             if length:
-                spans.append(SecretSpan(start, start + length))
+                end = start + length
+                if padded[end] in _CONTINUED:
+                    end = _whole_end(raw, start, end)
+                spans.append(SecretSpan(start, end))
                 continue
-        if before in _TELLING or padded[stop] == _DOT or stop - start in _MAILCHIMP_LENGTHS:
+        if before in _INSIDE:
+            # Base64 has signs that end a run, so that this may not be the first of a token.
+            at = raw.rfind(_FLY, max(reached, start - _FAR), start)
+            if at >= 0 and unglued(raw, run_start(view, at)) == at:
+                found = _MACAROON.match(raw, at)
+                if found and found.end() >= stop:
+                    reached = found.end()
+                    spans.append(SecretSpan(at, reached))
+                    continue
+        if (
+            before in _TELLING
+            or padded[stop] == _DOT
+            or stop - start in _OWN_LENGTHS
+            or (before == _SLASH and raw.startswith(b"1//0", start - 3))
+        ):
             spans.extend(_built(view, start, stop))
     return spans
+
+
+def _whole_end(raw: bytes, start: int, end: int) -> int:
+    """Return where a token ends that goes on behind its first run."""
+    for prefixes, pattern in _GOES_ON:
+        if raw.startswith(prefixes, start):
+            found = pattern.match(raw, end)
+            return found.end() if found else end
+    return end
 
 
 def _vendor_token(run: bytes, vendors: dict[int, dict[bytes, list[Vendor]]]) -> int:
@@ -220,10 +263,11 @@ def _built(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
     if before == b"." and (
         raw[start - 3 : start] in _DOT_BEFORE or _may_be_dotted(raw, start, stop)
     ):
-        # Return where a token of up to three dotted parts begins, given where its long part does.
+        # Return where a token of up to four dotted parts begins, given where its long part does.
         begin = run_start(view, start - 1, reach=40)
-        if begin > 1 and view.raw[begin - 1] == _DOT:
-            begin = run_start(view, begin - 1, reach=40)
+        for _ in range(2):
+            if begin > 1 and raw[begin - 1] == _DOT and raw[begin - 2 : begin] != b"..":
+                begin = run_start(view, begin - 1, reach=40)
         found = _DOTTED.match(raw, unglued(view.raw, begin))
     elif before == b":":
         found = _AFTER_COLON.match(raw, _digits_before(raw, start - 1))
@@ -231,6 +275,10 @@ def _built(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
         found = _AFTER_BAR.match(raw, _digits_before(raw, start - 1))
     elif before == b"~":
         found = _AFTER_TILDE.match(raw, start - len("sha256~"))
+    elif before == b"/":
+        found = _REFRESH.match(raw, start - 3)
+    elif stop - start in _PERSONAL_LENGTHS:
+        found = _PERSONAL.match(raw, start, stop)
     if found is None and stop - start in _BOT_LENGTHS:
         found = _BOT.match(raw, start)
     if found is None and stop - start in _MAILCHIMP_LENGTHS:
@@ -244,7 +292,7 @@ def _built(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
 
 def _may_be_dotted(raw: bytes, start: int, stop: int) -> bool:
     """Return whether a run after a dot ends a token whose start is not telling by itself."""
-    if stop - start == _AIRTABLE:
+    if stop - start == _AIRTABLE or raw.find(b"dp.", max(0, start - 45), start) >= 0:
         return True
     return raw[start - 2 : start] == b"s." and not raw[max(0, start - 3) : start - 2].isalnum()
 
@@ -261,14 +309,12 @@ def _digits_before(raw: bytes, stop: int) -> int:
 def jwt_pass(view: TextViews) -> list[SecretSpan]:
     """Return JSON Web Tokens: their first part must decode to the header of one."""
     raw = view.raw
-    if b"J" not in raw:
-        return []
     spans: list[SecretSpan] = []
     # A token does not begin inside a run that was read already; what was read is behind us.
     seen = 0
-    for opening in _OPENING.finditer(raw):
-        start = opening.start() - 2
-        if start < seen:
+    for at in find_each(raw, b"J"):
+        start = at - 2
+        if start < seen or not raw.startswith(b"ey", start):
             continue
         found = _JWT.match(raw, start) or _OPAQUE.match(raw, start)
         if found and (found.re is _OPAQUE or _is_header(b"eyJ" + found.group(1))):

@@ -38,6 +38,8 @@ from holdfast.session.packing import (
 from holdfast.session.searchable import searchable
 from holdfast.session.sessions import (
     CLOSABLE,
+    REPORTED_KEY,
+    UNDATED,
     WINDOW_KEY,
     EndReason,
     Fork,
@@ -58,6 +60,8 @@ from holdfast.session.titles import title_from
 __all__ = [
     "CLOSABLE",
     "MESSAGE_ID_MARK",
+    "REPORTED_KEY",
+    "UNDATED",
     "WINDOW_KEY",
     "Addition",
     "Cause",

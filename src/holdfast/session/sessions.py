@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOSABLE",
+    "REPORTED_KEY",
     "WINDOW_KEY",
     "EndReason",
     "Fork",
@@ -49,6 +50,8 @@ __all__ = [
 
 WINDOW_KEY = "context_length"
 """Where a session's metadata keep the window of its model."""
+REPORTED_KEY = "last_request"
+"""Where they keep what the newest large request weighed: as reported, and by estimate."""
 
 
 class Fork(StrEnum):
@@ -148,6 +151,15 @@ class Session:
         return kept if isinstance(kept, int) and kept > 0 else None
 
     @property
+    def last_request(self) -> tuple[int, int]:
+        """Return what its newest large request weighed, as reported and by estimate."""
+        match self.metadata.get(REPORTED_KEY):
+            case [int() as reported, int() as estimate]:
+                return reported, estimate
+            case _:
+                return 0, 0
+
+    @property
     def is_live(self) -> bool:
         """Say whether messages may still be appended."""
         return self.ended is None and self.trashed is None
@@ -160,8 +172,12 @@ def is_among(source: str, sources: Sequence[str]) -> bool:
     )
 
 
+UNDATED = "undated"
+"""What begins the id of a session of which nobody knows when it was."""
+
+
 def session_id(moment: str, nonce: int) -> str:
-    """Return a new id from a moment such as `20261116_093000` and a random number."""
+    """Return a new id from a moment such as `20261116_093000`, or `UNDATED`, and a number."""
     return f"{moment}_{nonce & 0xFFFFFF:06x}"
 
 

@@ -386,7 +386,7 @@ class _Exporter:
             native = replace(native, mark="")
         else:
             model = session.model if message.role is Role.ASSISTANT else ""
-            native = SourceMetadata(at=entry.at, model=model)
+            native = SourceMetadata(at=entry.at or None, model=model)
         return MessageEvent(
             strand=strand,
             line=self._line,

@@ -199,7 +199,7 @@ class FileImport:
         state = strand.state
         if isinstance(state, SessionWriter):
             message = with_native(told.message, told.native, mark=mark)
-            at = moment_of(self._context, strand)
+            at = moment_of(strand)
             draft = Draft(message=message, at=at, tokens=self._context.weigh(told.message))
             state.add(draft, mark, told.native.usage)
             self.batch.put(state)
@@ -214,7 +214,7 @@ class FileImport:
         if isinstance(strand.state, SessionWriter):
             self.batch.flush()
             at = sane(event.at)
-            at = moment_of(self._context, strand) if at is None else at
+            at = moment_of(strand) if at is None else at
             if strand.state.change(event, strand.window(), ChangeRecord(at, strand.facts.summary)):
                 folds = isinstance(event, CompactionEvent)
                 self._count += Count(compactions=folds, rewinds=not folds)

@@ -9,7 +9,7 @@ from time import gmtime, strftime
 from typing import TYPE_CHECKING, cast
 
 from holdfast.formats.events import MAIN, About
-from holdfast.session import Fork, Usage, session_id
+from holdfast.session import UNDATED, Fork, Usage, session_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,8 +51,6 @@ class ImportOrigin:
     """The agent, such as `claude-code`, or the format where that is no agent's."""
     file: str
     """The path, or whatever names the place for people."""
-    modified: int | None = None
-    """When the file was changed, in milliseconds: the time of messages that have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +194,10 @@ def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Ite
 
     Args:
         identity: The conversation.
-        started: When it began, as its file says; not when the file was changed, which varies.
+        started: When it began, as its file says; None where it does not say.
         salt: What tells a branch from the session that it left.
     """
-    moment = strftime("%Y%m%d_%H%M%S", gmtime((started or 0) // 1000))
+    moment = strftime("%Y%m%d_%H%M%S", gmtime(started // 1000)) if started else UNDATED
     for number in count():
         words = [identity.system, identity.name, identity.strand, salt, str(number)]
         digest = hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()

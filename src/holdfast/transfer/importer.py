@@ -118,19 +118,15 @@ def read_small_file(origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -
 class Importer:
     """Writes the events of session files to a store."""
 
-    def __init__(
-        self, store: Store, weigh: Callable[[Message], int], now: Callable[[], int]
-    ) -> None:
+    def __init__(self, store: Store, weigh: Callable[[Message], int]) -> None:
         """Hold what it works with.
 
         Args:
             store: Where sessions go.
             weigh: Returns the tokens of a message.
-            now: Returns the time in milliseconds, for what has no other.
         """
         self._store = store
         self._weigh = weigh
-        self._now = now
         self._index = ImportedIndex(store)
 
     def take(self, origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -> ImportTally:
@@ -244,7 +240,6 @@ class Importer:
         return ImportContext(
             store=self._store,
             weigh=self._weigh,
-            now=self._now,
             origin=origin,
             imported_index=self._index,
             branch_index=BranchIndex(self._store),

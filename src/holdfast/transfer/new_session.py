@@ -140,7 +140,6 @@ class ImportContext:
 
     store: Store
     weigh: Callable[[Message], int]
-    now: Callable[[], int]
     origin: ImportOrigin
     imported_index: ImportedIndex
     branch_index: BranchIndex
@@ -216,7 +215,7 @@ def planned_session(
     session = Session(
         id=id_,
         source=f"import:{context.origin.system}",
-        started=moment_of(context, strand) if began is None else began,
+        started=moment_of(strand) if began is None else began,
         title=known.title,
         model=known.model,
         parent=None if fork is None else fork.parent,
@@ -226,11 +225,9 @@ def planned_session(
     return session if fork is None else Spawn(child=session, shows=fork.shows)
 
 
-def moment_of(context: ImportContext, strand: StrandImport) -> int:
-    """Return the time of what is told now: its own, or the last that is known."""
-    at = strand.facts.at
-    if at is None:
-        at = sane(strand.about.started)
-    if at is None:
-        at = sane(context.origin.modified)
-    return context.now() if at is None else at
+def moment_of(strand: StrandImport) -> int:
+    """Return the time of what is told now: its own, or the last that is known, or 0 for none.
+
+    When a file was changed says nothing: whoever copies a session does not use it.
+    """
+    return strand.facts.at or sane(strand.about.started) or 0

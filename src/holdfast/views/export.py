@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +12,7 @@ from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.documents.events import window_events
-from holdfast.formats.events import About, StrandStarted
+from holdfast.formats.events import MAIN, About, MessageEvent, MetadataUpdated, StrandStarted
 from holdfast.session import Fork, children_of, path_to
 from holdfast.session.lineage_reader import count_until, said_until, window_entries
 from holdfast.tokens import Scale
@@ -47,6 +47,8 @@ __all__ = [
     "everything_said",
     "forked_sessions",
     "log_pieces",
+    "named_for_agent",
+    "resumable_export",
     "window_pieces",
 ]
 
@@ -118,6 +120,22 @@ def forked_sessions(store: Store, id_: str, name: str) -> ForkedSessions:
             (held if has_place else others).append(relative)
             pending.append((child.id, has_place))
     return ForkedSessions(name, tuple(held), tuple(others))
+
+
+def named_for_agent(events: Iterable[Event], id_: str, folder: str) -> Iterator[Event]:
+    """Return events under another id and in another working directory, for the agent they go to."""
+    for event in events:
+        match event:
+            case StrandStarted(strand=strand) if strand == MAIN:
+                yield replace(event, about=replace(event.about, id=id_, cwd=folder))
+            case MetadataUpdated(strand=strand) if strand == MAIN:
+                about = replace(event.about, id="", cwd="")
+                yield replace(event, about=about)
+            case MessageEvent(native=native) if "sessionId" in native.more:
+                more = {key: value for key, value in native.more.items() if key != "sessionId"}
+                yield replace(event, native=replace(native, more=more))
+            case _:
+                yield event
 
 
 def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
@@ -219,6 +237,18 @@ def _session_file(agent: str, wanted: ExportRequest) -> SessionExport:
     return SessionExport(
         count_until(store, id_), log_pieces(store, id_, agent), forked_sessions(store, id_, agent)
     )
+
+
+def resumable_export(agent: str, wanted: ExportRequest, id_: str, folder: str) -> SessionExport:
+    """Return a session as the file of an agent that goes on with it under an id, in a folder."""
+    store, session = wanted.store, wanted.session.id
+    if wanted.log is False:
+        transcript = wanted.window()
+        events = window_events(transcript, About(id=id_, cwd=folder, title=wanted.session.title))
+        return SessionExport(len(transcript), _lines(events, agent))
+    events = named_for_agent(export_session(store, session, family=True), id_, folder)
+    forked = forked_sessions(store, session, agent)
+    return SessionExport(count_until(store, session), _lines(events, agent), forked)
 
 
 def _markdown(wanted: ExportRequest) -> SessionExport:

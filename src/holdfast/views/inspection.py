@@ -15,7 +15,7 @@ from holdfast.compaction import (
     due,
     hygiene_due,
 )
-from holdfast.formats.document import Document, Envelope
+from holdfast.formats.document import Document
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 from holdfast.views.context_map import context_map
@@ -157,5 +157,4 @@ def inspect_document(
 
 def stored_document(window: Transcript) -> Document:
     """Return the window of a stored session as what a file would hold."""
-    # With an envelope, all of it counts as what the model sees.
-    return Document("stored session", "openai", window, Envelope(rest=None))
+    return Document("stored session", "openai", window)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
-from holdfast.session import Fork
+from holdfast.session import UNDATED, Fork
 from holdfast.session.titles import short_title
 from holdfast.views.words import crop, iso_time
 
@@ -41,7 +41,9 @@ _ASIDE = ("subagent", "tool")
 """Sources of sessions that nobody typed into, which `last` does not mean."""
 _NAMED = 5
 _LONGEST_NAME = 40
-_BEGINNING = re.compile(r"\d{8}(_(\d{1,6}(_[0-9a-f]{0,6})?)?)?")
+_BEGINNING = re.compile(
+    rf"(\d{{8}}(_(\d{{1,6}}(_[0-9a-f]{{0,6}})?)?)?|{UNDATED}(_[0-9a-f]{{0,6}})?)"
+)
 
 
 def state_of(session: Session) -> str:

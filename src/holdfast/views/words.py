@@ -102,8 +102,8 @@ def _cells(sign: str) -> int:
 
 
 def iso_time(at: int | None) -> str | None:
-    """Return a moment as ISO 8601 in UTC."""
-    if at is None:
+    """Return a moment as ISO 8601 in UTC; None where it is not known, which 0 stands for."""
+    if not at:
         return None
     try:
         return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
@@ -112,7 +112,9 @@ def iso_time(at: int | None) -> str | None:
 
 
 def ago(at: int, now: int) -> str:
-    """Return how long ago a moment was, such as `3 hours ago`."""
+    """Return how long ago a moment was, such as `3 hours ago`; 0 stands for one nobody knows."""
+    if not at:
+        return "undated"
     seconds = (now - at) // 1000
     if seconds < 0:
         return "in the future"
@@ -137,6 +139,8 @@ def shortly_ago(at: int, now: int) -> str:
 
 def clock_time(at: int) -> str:
     """Return a moment as local date and time, such as `2026-11-15 09:30`."""
+    if not at:
+        return "undated"
     try:
         return datetime.fromtimestamp(at / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):

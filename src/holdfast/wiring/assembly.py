@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from holdfast.compaction import Policy
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from holdfast.config import Settings
     from holdfast.engines import ChatEngine, Engine, EngineDeps, SummarizerFallback
+    from holdfast.ports import Summarizer
     from holdfast.summary import Ask
     from holdfast.tokens import Counter
     from holdfast.wiring.summarizers import Writer
@@ -71,6 +72,10 @@ class EngineOptions:
     context_length: int | None = None
     summarizer: Writer | Configured = Configured.YES
     """Who writes summaries; None for the record that needs no model."""
+    client: object = None
+    """What the conversation's model is asked with, where that writes its own summaries."""
+    has_server: bool = False
+    """Whether a model at a server of the settings may write them without being chosen for it."""
     counter: Counter | Literal["estimate", "exact"] = "estimate"
     redactor: Redactor | None = None
     on_ask: Callable[[Ask], None] | None = None
@@ -93,10 +98,27 @@ class Assembly:
         """Return what masks secrets, the configured patterns included."""
         return Redactor(self.settings.redaction.extra_patterns)
 
+    def stated_window(self, model: str, context_length: int | None = None) -> int | None:
+        """Return what a model takes as the caller says, or as configured for that very model."""
+        main = self.settings.model
+        is_meant = not model or main.name in (None, model)
+        return context_length or (main.context_length if is_meant else None)
+
     def window(self, model: str, context_length: int | None = None) -> int:
-        """Return what a model takes: as the caller says, as configured, as known, or assumed."""
+        """Return what a model takes: as stated, as known by its name, or assumed.
+
+        That it is assumed of a model that has a name is said in the log, once for each.
+        """
+        if stated := self.stated_window(model, context_length):
+            return stated
+        from holdfast.wiring.models import known_window, say_assumed
+
         named = model or self.settings.model.name or ""
-        return context_length or self.settings.model.context_length or _known(named) or WINDOW
+        if known := known_window(named):
+            return known
+        if named:
+            say_assumed(named, WINDOW)
+        return WINDOW
 
     def counter(
         self, name: Counter | Literal["estimate", "exact"] = "estimate", model: str = ""
@@ -135,7 +157,7 @@ class Assembly:
 
         return EngineDeps(
             clock=self.clock,
-            fallback=self._fallback(options.summarizer),
+            fallback=self._fallback(options),
             counter=self.counter(options.counter, options.model),
             redactor=options.redactor or self.redactor,
             on_ask=options.on_ask,
@@ -155,38 +177,37 @@ class Assembly:
         silent = replace(options, summarizer=None)
         return truncating_engine(self.policy(silent), self.engine_deps(silent))
 
-    def _fallback(self, writer: Writer | Configured) -> SummarizerFallback | None:
+    def _fallback(self, options: EngineOptions) -> SummarizerFallback | None:
         """Return who writes: the summary model, then the conversation's own when that one fails."""
         from holdfast.engines import SummarizerFallback
-        from holdfast.wiring.summarizers import summarizer_of
+        from holdfast.wiring.summarizers import (
+            configured_summarizer,
+            main_summarizer,
+            summarizer_of,
+        )
 
-        summary, main = self.settings.auxiliary.compression, self.settings.model
-        if not isinstance(writer, Configured):
-            found = summarizer_of(writer)
-            return (
-                SummarizerFallback(found, clock=self.clock, timeout=summary.timeout)
-                if found
-                else None
-            )
-        if summary.model is None:
+        settings, chosen = self.settings, self.settings.auxiliary.compression
+        line = partial(SummarizerFallback, clock=self.clock, timeout=chosen.timeout)
+        if not isinstance(options.summarizer, Configured):
+            found = summarizer_of(options.summarizer)
+            return line(found) if found else None
+        if chosen.provider == "none":
             return None
-        first = summarizer_of(
-            summary.model,
-            provider=summary.provider,
-            base_url=summary.base_url,
-            timeout=summary.timeout,
-            window=summary.context_length,
-        )
-        if main.name is None or main.name == summary.model:
-            return SummarizerFallback(first, clock=self.clock, timeout=summary.timeout)
-        second = summarizer_of(
-            main.name,
-            provider=main.provider,
-            base_url=main.base_url,
-            timeout=summary.timeout,
-            window=main.context_length,
-        )
-        return SummarizerFallback(second, first, clock=self.clock, timeout=summary.timeout)
+
+        own = options.model or settings.model.name or ""
+
+        def main_of(name: str) -> Summarizer | None:
+            return main_summarizer(
+                settings,
+                name,
+                options.client,
+                window=options.context_length if name == own else None,
+                has_server=options.has_server,
+            )
+
+        separate = configured_summarizer(settings) if chosen.separate else None
+        is_chosen = chosen.provider == "main"
+        return line(main_of(own), separate, main_of=main_of, is_chosen=is_chosen)
 
 
 def policy_of(settings: Settings, *, fit: int | None = None) -> Policy:
@@ -209,11 +230,3 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
     """
     options = EngineOptions(knobs=Knobs(fit=fit), summarizer=Configured.YES if ask else None)
     return Assembly(settings).engine(options)
-
-
-def _known(model: str) -> int | None:
-    if not model:
-        return None
-    from holdfast.wiring.models import known_window
-
-    return known_window(model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
 from holdfast.errors import ConfigError
 from holdfast.providers.local_model import LocalModel
-from holdfast.redaction import Redactor
 from holdfast.session import EndReason, Fork, children_of, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
@@ -21,7 +21,7 @@ from holdfast.wiring.conversations import Conversation, stored_conversation
 from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.local_writer import LocalWriter
 from holdfast.wiring.memory_hubs import memory_hub_of
-from holdfast.wiring.models import is_local, known_window, local_model, model_of, out_of_reach
+from holdfast.wiring.models import is_local, known_window, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.resuming import LOCAL, resumption
 from holdfast.wiring.stores import store_of
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from holdfast.conversation import StoredConversation
     from holdfast.memory_providers.memory_files import MemoryFiles
     from holdfast.memory_runtime import MemoryHub
-    from holdfast.ports import ChatModel
+    from holdfast.ports import ChatModel, Summarizer
     from holdfast.session import Session
     from holdfast.wiring.conversations import ConversationOptions
     from holdfast.wiring.resuming import Resumption
-    from holdfast.wiring.summarizers import Writer
 
 __all__ = ["Chats", "Wishes"]
 
@@ -83,6 +82,8 @@ class Chats:
         self._environ = environ
         self._wishes = wishes
         self._seated: tuple[ChatModel, Ledger] | None = None
+        self._arriving: ChatModel | None = None
+        """The model that a conversation is about to go on with."""
         self.memory = self._memory_hub() if wishes.memory else None
         self.store = store_of(settings, environ)
 
@@ -105,6 +106,11 @@ class Chats:
     def window(self) -> int:
         """Return what the model takes, in tokens: as configured, listed, or assumed."""
         return _window_of(self.model)
+
+    @property
+    def is_window_assumed(self) -> bool:
+        """Say whether nothing is known of what the model takes."""
+        return self.model.context_length is None and known_window(self.model.name) is None
 
     def begin(self, resumed: str, prompt: str = "") -> Conversation:
         """Return a conversation to talk in.
@@ -240,7 +246,7 @@ class Chats:
         tokens = chat.status().tokens
         shares = chat.live.deps.engine.policy.shares(fixed=0, rest=tokens)
         after = min(shares.tail + shares.record, tokens)
-        asked = self.settings.auxiliary.compression.model is not None
+        asked = bool(chat.live.deps.engine.summarizer)
         return self.ledger.forecast(
             Shrink(
                 before=0,
@@ -266,15 +272,22 @@ class Chats:
 
         Args:
             chat: The conversation.
-            name: The model. At a server of one's own, every name without a provider's prefix is
-                that server's.
+            name: The model. At a server of one's own, every name is that server's, save those of
+                models on this machine.
             window: What it takes, in tokens; by default what is configured.
 
         Raises:
-            ConfigError: when the conversation cannot be made to fit; the old model stays.
+            ConfigError: when the model cannot be had here, or the conversation cannot be made to
+                fit; the old model stays.
         """
-        found = self._found(name, window)
-        report = chat.switch_model(found.name, _window_of(found))
+        base_url, provider = self._server_of(name)
+        if not base_url and (reason := out_of_reach(name, self._environ, provider)):
+            raise ConfigError(f"{name} cannot be had here: {reason}; {self.model.name} stays")
+        self._arriving = found = self._found(name, window)
+        try:
+            report = chat.switch_model(found.name, _window_of(found))
+        finally:
+            self._arriving = None
         self._seat(found)
         return report
 
@@ -299,25 +312,16 @@ class Chats:
         return self._seated
 
     def _opening(self, model: ChatModel) -> ConversationOptions:
-        compression = self.settings.compression
         opening: ConversationOptions = {
+            "settings": self.settings,
             "store": self.store,
             "model": model.name,
             "context_length": _window_of(model),
             "endpoint": model.endpoint,
             "source": "cli",
             "agent": "chat",
-            "summarizer": self._summarizer(model),
+            "client": partial(self._writer, opening=model),
             "ahead_of_time": True,
-            "merge_roles": self.settings.model.merge_roles,
-            "knobs": {
-                "threshold": compression.threshold,
-                "target_ratio": compression.target_ratio,
-                "protect_first_n": compression.protect_first_n,
-                "protect_last_n": compression.protect_last_n,
-                "abort_on_summary_failure": compression.abort_on_summary_failure,
-            },
-            "redactor": Redactor(self.settings.redaction.extra_patterns),
             # A switch of models opens other books.
             "bill": lambda report: self.ledger.bill(report),
         }
@@ -356,27 +360,30 @@ class Chats:
     def _server_of(self, name: str) -> tuple[str | None, str]:
         """Return the address and the provider of a model, as far as the settings say them."""
         model = self.settings.model
-        is_there = name == model.name or (not is_local(name) and "/" not in name)
-        return (model.base_url, model.provider) if is_there else (None, "auto")
+        is_there = name == model.name or not is_local(name)
+        if is_there and (model.base_url or name == model.name or "/" not in name):
+            return model.base_url, model.provider
+        return None, "auto"
 
     def _found(self, name: str, window: int | None = None) -> ChatModel:
         base_url, provider = self._server_of(name)
         window = window or self.settings.model.context_length
         return model_of(name, provider, base_url, window, self._environ)
 
-    def _summarizer(self, model: ChatModel) -> Writer:
-        chosen = self.settings.auxiliary.compression
-        if chosen.model is None:
-            return None
-        if is_local(chosen.model, chosen.provider):
-            here = model if isinstance(model, LocalModel) else None
-            return LocalWriter(here or local_model(environ=self._environ), chosen.timeout)
+    def _writer(self, name: str, opening: ChatModel) -> Summarizer | None:
+        """Return the model of that name as one that writes records, wherever it is reached."""
+        seated = self._seated[0] if self._seated is not None else None
+        known = (self._arriving, seated, opening)
+        model = next((each for each in known if each is not None and each.name == name), opening)
+        timeout = self.settings.auxiliary.compression.timeout
+        if isinstance(model, LocalModel):
+            return LocalWriter(model, timeout)
         return summarizer_of(
-            chosen.model,
-            provider=chosen.provider,
-            base_url=chosen.base_url,
-            timeout=chosen.timeout,
-            window=chosen.context_length,
+            model.name,
+            provider="anthropic" if model.dialect == "anthropic" else "openai",
+            base_url=model.endpoint or None,
+            timeout=timeout,
+            window=_window_of(model),
         )
 
 

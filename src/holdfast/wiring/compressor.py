@@ -41,6 +41,7 @@ class Compressor(ChatEngine):
         *,
         context_length: int | None = None,
         summarizer: Writer | Configured = Configured.YES,
+        client: object = None,
         model: str = "",
         redactor: Redactor | None = None,
         counter: Counter | Literal["estimate", "exact"] = "estimate",
@@ -54,8 +55,10 @@ class Compressor(ChatEngine):
             context_length: What the model accepts, in tokens; by default what is configured, or
                 known of the model.
             summarizer: A function from prompt to text, a model's name, an object with the
-                `Summarizer` protocol, or None for the record that needs no model; by default the
-                configured one.
+                `Summarizer` protocol, or None for the record that needs no model; by default
+                whoever `auxiliary.compression` says.
+            client: What you ask the model with, an SDK's client or a function from a model's name
+                to a summarizer: with it, the model writes its records; a name alone sends nothing.
             model: The conversation's model, whose tokenizer family the estimate follows.
             redactor: The redactor to use, when it has patterns of its own.
             counter: How tokens are counted: by estimate, exactly with the model's own vocabulary
@@ -70,6 +73,7 @@ class Compressor(ChatEngine):
             model=model,
             context_length=context_length,
             summarizer=summarizer,
+            client=client,
             counter=counter,
             redactor=redactor,
             on_ask=on_ask,
@@ -83,6 +87,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     *,
     context_length: int | None = None,
     summarizer: Writer | Configured = Configured.YES,
+    client: object = None,
     focus: str | None = None,
     force: bool = False,
     current_tokens: int | None = None,
@@ -97,6 +102,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
             what comes back is of the same kind, and the list and what is in it stay as they are.
         context_length: See `Compressor`.
         summarizer: See `Compressor`.
+        client: See `Compressor`.
         focus: The topic that deserves most of the record.
         force: Compact even what fits the budget of the tail.
         current_tokens: The real size, if the provider has reported it.
@@ -111,7 +117,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
     """
     check_names(knobs, _options_of(compress), "compress")
     compressor = Compressor(
-        context_length=context_length, summarizer=summarizer, model=model, **knobs
+        context_length=context_length, summarizer=summarizer, client=client, model=model, **knobs
     )
     return compressor.compress(
         messages, current_tokens=current_tokens, focus=focus, force=force, format=format

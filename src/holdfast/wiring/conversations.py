@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, Unpack
 
 from holdfast.conversation import (
@@ -17,10 +18,9 @@ from holdfast.errors import ConfigError, Conflict, SessionEnded
 from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
-from holdfast.wiring.assembly import WINDOW, Assembly, Configured, EngineOptions
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
 from holdfast.wiring.engines import EngineFactory, engines_for
-from holdfast.wiring.models import known_window
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class ConversationOptions(TypedDict, total=False):
     """The conversation's model, whose tokenizer family the estimate follows; a stored one keeps
     its own by default."""
     context_length: int
-    """What the model accepts, in tokens; by default what a stored one was opened with, as
-    configured, or as known of the model."""
+    """What the model accepts, in tokens; by default what a stored one was opened with or has
+    learned from an error, as configured, or as known by the model's name."""
     context_window: int
     """The same by the name that some know it by."""
     settings: Settings
@@ -76,7 +76,11 @@ class ConversationOptions(TypedDict, total=False):
     default, since a process may hold many."""
     summarizer: Writer
     """A function from prompt to text, a model's name, a `Summarizer`, or None for no model; by
-    default the configured one."""
+    default whoever `auxiliary.compression` says."""
+    client: object
+    """What you ask the model with: a client of the OpenAI or the Anthropic SDK, or a function from
+    a model's name to a `Summarizer`. With it, the model writes the records of its conversation; a
+    name alone sends nothing anywhere."""
     strategy: Literal["in_place", "rotation"]
     """Whether a compaction keeps the session, or ends it and goes on in a child."""
     automatic: bool
@@ -166,7 +170,7 @@ class Conversation(StoredConversation):
         else:
             store = open_store(place, os.environ)
         try:
-            kept = with_kept(store, assembly.settings, options, id_, key)
+            kept = with_kept(store, options, id_, key)
             deps = dependencies(assembly, store, kept, owns_store=store is not place)
             session = session_of(deps, id_, key, options)
             chat = cls(deps, session)
@@ -258,6 +262,8 @@ def dependencies(
     """Return what a conversation works with: what the caller wants over what is configured."""
     settings, redactor = assembly.settings, wanted.get("redactor") or assembly.redactor
     options = _session_options(settings, wanted)
+    stated = assembly.stated_window(options.model, _length(wanted))
+    options = replace(options, context_length=stated)
 
     def engine_options() -> EngineOptions:
         window = assembly.window(options.model, _length(wanted))
@@ -267,6 +273,8 @@ def dependencies(
             model=options.model,
             context_length=min(int(taught), window) if taught else window,
             summarizer=wanted.get("summarizer", Configured.YES),
+            client=wanted.get("client"),
+            has_server=True,
             counter=wanted.get("counter", "estimate"),
             redactor=redactor,
             knobs=wanted.get("knobs", {}),
@@ -319,11 +327,7 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
 
 
 def with_kept(
-    store: Store,
-    settings: Settings,
-    options: ConversationOptions,
-    id_: str | None,
-    key: str | None,
+    store: Store, options: ConversationOptions, id_: str | None, key: str | None
 ) -> ConversationOptions:
     """Return how a conversation is opened: a stored one with the model and the window it had.
 
@@ -336,12 +340,9 @@ def with_kept(
     session = latest_leaf(store.lineage(name), name)
     kept: ConversationOptions = {"model": session.model} if session.model else {}
     # The window of another model says nothing of this one.
-    if options.get("model", session.model) == session.model and not _length(options):
-        window = session.context_length
-        if window is None and session.model not in ("", settings.model.name):
-            window = known_window(session.model) or WINDOW
-        if window is not None:
-            kept["context_length"] = window
+    is_same = options.get("model", session.model) == session.model
+    if is_same and session.context_length and not _length(options):
+        kept["context_length"] = session.context_length
     return {**kept, **options}
 
 
@@ -389,7 +390,7 @@ def _begun(deps: Dependencies, options: ConversationOptions, key: str | None = N
         title=options.get("title", ""),
         model=deps.options.model,
         key=key,
-        metadata={WINDOW_KEY: length} if (length := _length(options)) else {},
+        metadata={WINDOW_KEY: length} if (length := deps.options.context_length) else {},
     )
     return deps.store.create(session)
 
@@ -413,6 +414,8 @@ def _resumed(deps: Dependencies, id_: str, options: ConversationOptions) -> Sess
     if not leaf.is_live:
         leaf = store.end(leaf.id, None, deps.clock.moment())
     model, window = options.get("model") or leaf.model, _length(options)
+    if model != leaf.model:
+        window = deps.options.context_length
     if model == leaf.model and window in (None, leaf.context_length):
         return leaf
     return store.amend(leaf.id, Amendment(model=model, metadata={WINDOW_KEY: window}))

@@ -56,6 +56,7 @@ class EngineKnobs(Knobs, total=False):
     """What an engine may be loaded with; a plug-in takes those that the contract knows."""
 
     summarizer: Writer
+    client: object
     redactor: Redactor
     counter: Counter | Literal["estimate", "exact"]
 
@@ -93,7 +94,8 @@ def load_engine(
         name: `compressor`, `truncate`, or the name of a plug-in.
         model: The conversation's model.
         context_length: What the model accepts, in tokens; by default as configured or known.
-        knobs: Thresholds and budgets, and for the built-in engines summarizer, redactor, counter.
+        knobs: Thresholds and budgets, and for the built-in engines summarizer, client, redactor
+            and counter, as a `Compressor` takes them.
 
     Raises:
         ConfigError: when there is no engine of that name, or it has no such knob.
@@ -223,7 +225,7 @@ def _built_in(
         return ContractAdapter(
             name, lambda: Compressor(context_length=context_length, model=model, **knobs)
         )
-    parts = ("summarizer", "redactor", "counter")
+    parts = ("summarizer", "client", "redactor", "counter")
     budgets = cast("Knobs", {key: value for key, value in knobs.items() if key not in parts})
     options = EngineOptions(
         model=model,

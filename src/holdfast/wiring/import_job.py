@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from holdfast.agent_files.files import Unreadable, digest_of, ends_line, place_of
 from holdfast.agent_files.places import Machine, usual_places
 from holdfast.formats.catalog import IN_DATABASES, agent_of
-from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import weight_of
 from holdfast.transfer import (
     FileFingerprint,
@@ -90,7 +89,8 @@ class ImportJob:
         """
         # A scale remembers what it has weighed, and an import would never forget.
         weigh = partial(weight_of, count=counter_of(settings).count)
-        self._importer = Importer(store, weigh, SystemClock().moment)
+        self.store = store
+        self._importer = Importer(store, weigh)
         self._files = ImportedFiles(store)
         self._live = live
 
@@ -216,8 +216,7 @@ def _origin(found: FoundFile) -> ImportOrigin:
     if first.alias:
         # What comes through a pipe is known by nothing but what it is.
         place = f"{first.alias}, sha256 {digest_of(first.path)[:16]}"
-    newest = max(file.modified for file in found.files)
-    return ImportOrigin(agent_of(found.guess.format), place, newest // 1_000_000)
+    return ImportOrigin(agent_of(found.guess.format), place)
 
 
 def _fingerprint(found: FoundFile) -> FileFingerprint:
@@ -240,7 +239,7 @@ def _fingerprint(found: FoundFile) -> FileFingerprint:
 
 @contextmanager
 def rehearsal(settings: Settings) -> Generator[ImportJob]:
-    """Lend an job into a store that begins empty and goes away afterwards.
+    """Lend a job into a store that begins empty and goes away afterwards.
 
     Only a store can say what an import brings: files repeat what others of them told.
     """

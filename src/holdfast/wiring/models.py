@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.providers.local_model import LocalModel
 
 __all__ = [
+    "LOCAL_MODEL",
     "LOCAL_WINDOW",
     "is_local",
     "known_window",
@@ -26,13 +29,18 @@ __all__ = [
     "model_of",
     "out_of_reach",
     "provider_of",
+    "say_assumed",
     "summarizer_by",
 ]
 
+_log = logging.getLogger(__name__)
+
+LOCAL_MODEL = "smollm2"
+"""The model on this machine, by the name of its files."""
 LOCAL_WINDOW = 4096
 """Tokens that a model on this machine takes, unless somebody says otherwise."""
 
-_LOCAL = {"local": "smollm2", "smollm2": "smollm2"}
+_LOCAL = {"local": LOCAL_MODEL, LOCAL_MODEL: LOCAL_MODEL}
 _PROVIDERS = ("auto", "openai", "anthropic", "local")
 _PREFIXES = ("anthropic/", "openai/", "local/")
 _CREDENTIALS = {
@@ -41,15 +49,43 @@ _CREDENTIALS = {
 }
 _OF_OPENAI = re.compile(r"(?:ft:)?(?:gpt|chatgpt|codex|computer-use|o\d)", re.IGNORECASE)
 """How the names of OpenAI's own models begin."""
+_BEFORE_NAME = re.compile(r"^(?:.*/)?(?:[a-z-]+\.)*")
+"""Providers, owners and regions before a name: `meta-llama/`, `us.anthropic.`."""
+_FAMILIES = (
+    *(("gpt-5", 400_000), ("gpt-4.1", 1_000_000), ("gpt-4o", 128_000), ("gpt-4-turbo", 128_000)),
+    *(("gpt-4", 8_192), ("gpt-3.5", 16_385), ("gpt-oss", 131_072), ("chatgpt-4o", 128_000)),
+    *(("o1-mini", 128_000), ("o1-preview", 128_000), ("o1", 200_000), ("o3", 200_000)),
+    *(("o4", 200_000), ("codex", 200_000)),
+    *(("claude-opus-4-6", 1_000_000), ("claude-opus-5", 1_000_000), ("claude-sonnet-5", 1_000_000)),
+    *(("claude-2.0", 100_000), ("claude-instant", 100_000), ("claude", 200_000)),
+    *(("gemini-1.0", 32_760), ("gemini", 1_000_000), ("gemma-3", 131_072), ("gemma", 8_192)),
+    *(("grok-4-fast", 2_000_000), ("grok-4", 256_000), ("grok", 131_072)),
+    *(("deepseek-v3", 128_000), ("deepseek", 64_000), ("kimi-k2", 131_072)),
+    *(("qwen3-max", 262_144), ("qwen3-coder", 262_144), ("qwen3", 32_768), ("qwen2.5", 32_768)),
+    *(("llama-4", 1_000_000), ("llama-3.", 131_072), ("llama3.", 131_072), ("llama", 8_192)),
+    *(("mistral-large", 131_072), ("mistral-medium", 131_072), ("mistral-small", 131_072)),
+    *(("codestral", 256_000), ("devstral", 131_072), ("magistral", 40_000), ("mistral", 32_768)),
+    *(("glm-4.5", 131_072), ("glm", 200_000), ("minimax-m2", 204_800)),
+    *(("command-a", 256_000), ("command-r", 128_000), ("phi-4", 16_384), ("smollm", 8_192)),
+)
+"""What models of a family take at least, by how their names begin, the narrower family first: for
+where the catalog (the extra `prices`) is not installed, or does not know a name."""
+_OWN_ADDRESS = re.compile(r"://[^/]*\.(?:anthropic|openai)\.com(?:[:/]|$)", re.IGNORECASE)
+"""Addresses at which a model has no prefix."""
+_IN_ANTHROPIC_DIALECT = re.compile(r"(?:\.anthropic\.com|/anthropic)(?:/v1)?/?$", re.IGNORECASE)
+"""How addresses end at which requests are written as Anthropic's are."""
 
 
-def is_local(name: str, provider: str = "auto") -> bool:
+def is_local(name: str, provider: str = "auto", base_url: str | None = None) -> bool:
     """Say whether a name stands for a model on this machine."""
-    return provider_of(name, provider)[0] == "local"
+    return provider_of(name, provider, base_url)[0] == "local"
 
 
-def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
-    """Return who serves a model, and the model's name there.
+def provider_of(name: str, provider: str = "auto", base_url: str | None = None) -> tuple[str, str]:
+    """Return in whose dialect a model is asked, and the model's name there.
+
+    At an address of one's own the name is that server's, as it is typed: an aggregator tells
+    models by prefixes such as `anthropic/`, and is asked in OpenAI's dialect.
 
     Raises:
         ConfigError: when there is no such provider.
@@ -58,6 +94,11 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
         raise ConfigError(f"provider is {provider!r}; allowed: {', '.join(_PROVIDERS)}")
     prefix = next((each for each in _PREFIXES if name.startswith(each)), "")
     plain = name.removeprefix(prefix)
+    if base_url and "local" not in (provider, prefix.removesuffix("/")):
+        if provider == "auto":
+            is_anthropic = name.startswith("claude") or _IN_ANTHROPIC_DIALECT.search(base_url)
+            provider = "anthropic" if is_anthropic else "openai"
+        return provider, plain if _OWN_ADDRESS.search(base_url) else name
     if provider != "auto":
         return provider, plain
     if prefix:
@@ -67,15 +108,36 @@ def provider_of(name: str, provider: str = "auto") -> tuple[str, str]:
     return ("anthropic" if name.startswith("claude") else "openai"), plain
 
 
+@cache
 def known_window(name: str, provider: str = "auto") -> int | None:
-    """Return what a model takes, by its kind or by the catalog, where that is installed."""
+    """Return what a model takes: by the catalog where that is installed, else by its family.
+
+    A name may have those of providers and regions before it, and a date or a tag behind it.
+    """
+    if not name:
+        return None
     if is_local(name, provider):
         return LOCAL_WINDOW
-    if find_spec("genai_prices") is None:
-        return None
-    from holdfast.providers.price_catalog import PriceCatalog
+    plain = provider_of(name, provider)[1]
+    bare = _BEFORE_NAME.sub("", plain.lower())
+    listed = None
+    if find_spec("genai_prices") is not None:
+        from holdfast.providers.price_catalog import PriceCatalog
 
-    return PriceCatalog().context_length(provider_of(name, provider)[1])
+        catalog = PriceCatalog()
+        listed = catalog.context_length(plain) or catalog.context_length(bare)
+    return listed or next((size for start, size in _FAMILIES if bare.startswith(start)), None)
+
+
+@cache
+def say_assumed(name: str, window: int) -> None:
+    """Let the log say, once for each name, that the window of a model is not known."""
+    _log.warning(
+        "The window of %s is not known: %s tokens are assumed. Set context_length, or "
+        "model.context_length in the settings, to what it takes.",
+        name,
+        f"{window:,}",
+    )
 
 
 def out_of_reach(name: str, environ: Mapping[str, str], provider: str = "auto") -> str:
@@ -108,7 +170,7 @@ def model_of(
     Args:
         name: Such as `gpt-5`, `claude-opus-4`, `openai/qwen3` or `local`.
         provider: `openai`, `anthropic`, `local`, or `auto` to go by the name.
-        base_url: Where a compatible server listens; a name alone is then that server's.
+        base_url: Where a compatible server listens; the name is then sent as it is.
         context_length: What the model takes, in tokens, where it is known.
         environ: Where the home directory and the key of a compatible server are found.
 
@@ -116,9 +178,7 @@ def model_of(
         ModelMissing: when a model on this machine is asked for and its files are not there.
     """
     environ = os.environ if environ is None else environ
-    if base_url and provider == "auto" and name in _LOCAL:
-        provider = "openai"
-    served, plain = provider_of(name, provider)
+    served, plain = provider_of(name, provider, base_url)
     if served == "local":
         return local_model(plain, context_length, environ)
     # Imported only here: a model on this machine needs no other SDK.

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
+from holdfast.ports import Amendment
 from holdfast.session import EndReason
 from holdfast.wiring.assembly import Assembly
 from holdfast.wiring.conversations import (
@@ -94,7 +95,7 @@ class Conversations:
             with self._lock:
                 self._keep(key, held)
             return held
-        kept = with_kept(self.store, self._assembly.settings, self._options, None, key)
+        kept = with_kept(self.store, self._options, None, key)
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
         opened = Conversation(deps, session_of(deps, None, key, {**self._options, "title": ""}))
@@ -105,6 +106,13 @@ class Conversations:
                 found = self._held[key] = opened
             self._keep(key, found)
             return found
+
+    def adopt(self, key: str, conversation: Conversation) -> None:
+        """Give a conversation that was begun another way, as a branch is, a key to open it by."""
+        self.store.amend(conversation.id, Amendment(key=key))
+        with self._lock:
+            self._held[key] = conversation
+            self._keep(key, conversation)
 
     async def aopen(self, key: str) -> AsyncConversation:
         """Return the same conversation for an event loop."""

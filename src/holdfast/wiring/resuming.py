@@ -13,10 +13,12 @@ from holdfast.wiring.assembly import WINDOW, policy_of
 from holdfast.wiring.models import known_window, provider_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.config import Settings
     from holdfast.session import Session
 
-__all__ = ["LOCAL", "Resumption", "resumption"]
+__all__ = ["LOCAL", "Resumption", "resumption", "settings_for"]
 
 LOCAL = "local"
 """The model of a conversation where nobody names one."""
@@ -54,7 +56,10 @@ def resumption(
         names_window: Whether the window of the settings is meant for this conversation.
     """
     configured = settings.model.name or LOCAL
-    is_same = session.model in (configured, provider_of(configured, settings.model.provider)[1])
+    is_same = session.model in (
+        configured,
+        provider_of(configured, settings.model.provider, settings.model.base_url)[1],
+    )
     keeps = bool(session.model) and (is_same or not names_model)
     model = session.model if keeps and not is_same else configured
     held = session.context_length
@@ -69,6 +74,31 @@ def resumption(
     is_smaller = held is None or window < held
     folds = is_smaller and tokens >= policy_of(due).threshold_tokens
     return Resumption(model=model, window=window, tokens=tokens, folds=folds)
+
+
+def settings_for(
+    settings: Settings, held_with: str, window: int | None, flags: Mapping[str, object]
+) -> Settings:
+    """Return the settings for a session that is looked at or worked on: with its own model.
+
+    Args:
+        settings: What is configured, flags included.
+        held_with: The model that the session was held with; empty where that is not known.
+        window: What that model takes, where the session says so.
+        flags: The flags of the command; a model or a window that they name is meant.
+    """
+    names_window = flags.get("context_length") is not None
+    model = settings.model
+    if held_with not in ("", model.name):
+        if flags.get("model_name") is not None:
+            return settings
+        length = model.context_length if names_window else None
+        model = replace(
+            model, name=held_with, provider="auto", base_url=None, context_length=length
+        )
+    if window and not names_window:
+        model = replace(model, context_length=window)
+    return replace(settings, model=model)
 
 
 def _assumed(tokens: int) -> int:

@@ -36,10 +36,11 @@ def repair_file(file: Path) -> Repaired:
     """Check everything in a store, and repair it if anything is wrong.
 
     A file that cannot even be opened is salvaged: what can be read goes into a fresh file, and the
-    damaged one is kept beside it. A deletion that was interrupted is brought to its end.
+    damaged one is kept beside it, also where nothing of it can be read. A deletion that was
+    interrupted is brought to its end.
 
     Raises:
-        StoreError: when nothing can be read, or there is no space or permission for a repair.
+        StoreError: when there is no space or no permission for a repair.
     """
     try:
         with closing(SqliteStore(file)) as store:
@@ -47,7 +48,8 @@ def repair_file(file: Path) -> Repaired:
             if not health.problems:
                 store.purge(())
     except StoreDamaged as error:
-        problems, saved = (str(error),), save_readable(file)
+        problem = str(error).partition("; run ")[0]
+        problems, saved = (problem,), save_readable(file)
     else:
         if not health.problems:
             return Repaired((), (), health)

@@ -22,7 +22,7 @@ def full_chat() -> Generator[Provider]:
     later = [replace(says("Yes.", tokens=2_000), delay=_PAUSE), says("Yes.", tokens=2_000)]
     with (
         provider(error(503, "overloaded")) as summarizer,
-        provider(*filling, *later) as server,
+        provider(*filling, *later, whole=error(503, "overloaded")) as server,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("HOLDFAST_AUXILIARY_COMPRESSION_BASE_URL", f"{summarizer.url}/v1")

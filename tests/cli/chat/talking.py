@@ -47,7 +47,11 @@ def shown(ended: Ended) -> list[str]:
 
 
 def _is_status(line: str) -> bool:
-    return line.startswith(("░", "█")) or line.endswith("goes on with this.")
+    return (
+        line.startswith(("░", "█"))
+        or "chat --resume " in line
+        or line.startswith("To go on with this")
+    )
 
 
 def place(home: Path) -> Path:

@@ -11,7 +11,8 @@ from tests.cli.chat.full import FULL, full_chat
 from tests.cli.chat.full import TURNS as TURNS_TO_FULL
 from tests.cli.chat.talking import asks_for, said_in, says, sent, shown, stored, talk
 from tests.cli.running import REPOSITORY, Ended
-from tests.providers.provider import Reply, provider
+from tests.promises.conversations import record
+from tests.providers.provider import Reply, chat, provider
 
 NOT_FOUND = "nothing was found; try fewer or other words, or part* for a beginning"
 NO_SESSION = "there is no session 'nosuch'; holdfast sessions list shows what there is"
@@ -113,12 +114,14 @@ def test_a_pass_that_did_without_its_model_is_on_every_line_that_tells_of_the_ta
     with full_chat() as server:
         ended = talk(server, *TURNS_TO_FULL, "And?", "/status", "/usage", flags=FULL)
         again = talk(server, "/status", flags=(*FULL, "--resume", "last"))
-    (said,) = {*told_of(shown(ended))}
-    assert said.startswith("s is unavailable: HTTP 503")
-    assert len(told_of(shown(ended))) == 2
-    assert shown(ended).count(f"[warning] {said}") == 1
-    assert ["· s is unavailable, /status" in line for line in below(ended)[-3:]] == [True] * 3
-    assert told_of(shown(again)) == [said]
+    last, first = dict.fromkeys(told_of(shown(ended)))
+    assert last.startswith("m is unavailable: HTTP 503")
+    assert first.startswith("the summary model s failed (s is unavailable: HTTP 503")
+    # Once in `/status`, once in `/usage`.
+    assert told_of(shown(ended)) == [last, first] * 2
+    assert [shown(ended).count(f"[warning] {said}") for said in (last, first)] == [1, 1]
+    assert ["· m is unavailable, /status" in line for line in below(ended)[-3:]] == [True] * 3
+    assert told_of(shown(again)) == [last, first]
 
 
 def test_a_frozen_conversation_says_so_until_somebody_compresses_it_or_begins_anew(
@@ -127,10 +130,11 @@ def test_a_frozen_conversation_says_so_until_somebody_compresses_it_or_begins_an
     monkeypatch.setenv("HOLDFAST_COMPRESSION_ABORT_ON_SUMMARY_FAILURE", "true")
     with full_chat() as server:
         ended = talk(server, *TURNS_TO_FULL, "And?", "/status", "/new", flags=FULL)
-    (said,) = told_of(shown(ended))
-    assert said.startswith("not compacted: s is unavailable: HTTP 503")
+    last, first = told_of(shown(ended))
+    assert last.startswith("not compacted: m is unavailable: HTTP 503")
+    assert first.startswith("the summary model s failed")
     *_, frozen, anew = below(ended)
-    assert "· not compacted: s is unavailable" in frozen
+    assert "· not compacted: m is unavailable" in frozen
     assert "unavailable" not in anew
 
 
@@ -210,8 +214,10 @@ def test_a_compaction_is_made_and_taken_back(home: Path) -> None:
 
 
 def test_another_model_goes_on_and_a_smaller_one_folds_first(home: Path) -> None:
-    with provider(*growing()) as server:
+    with provider(*growing(), whole=chat(record())) as server:
         ended = talk(server, *TURNS, "/model small 6000", "Hi", flags=("--context-length", "32000"))
+    (written,) = [each for each in server.requests if not each.fields.get("stream")]
+    assert written.fields["model"] == "m"
     lines = shown(ended)
     told = lines[lines.index("> /model small 6000") + 1 :]
     assert told[0].startswith("Compressed: ")

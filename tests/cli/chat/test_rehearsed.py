@@ -1,6 +1,8 @@
 """What a rehearsal shows at its end: where things stand that were said before the fold."""
 
+import os
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,22 +72,45 @@ def test_it_says_that_a_corrected_value_is_gone_and_where_a_detail_is(home: Path
     assert found["correction"].text.endswith("; 02:30 stands nowhere in the window")
     assert found["detail"] == Verdict(
         "store",
-        "22:41 station 48 gauge replaced by Okafor store: holdfast search "
-        '"gauge replaced by Okafor" finds message 8',
+        "22:41 station 48 gauge replaced by Okafor store: message 8, which a search finds",
     )
     assert "gauge replaced by Okafor" in run("search", "gauge replaced by Okafor", "--json").text
 
 
-def test_its_last_words_point_to_the_diff_and_to_the_sample(home: Path) -> None:
-    last = rehearse(180).text.splitlines()[-3:]
-    assert [line.split("  ")[1] for line in last] == [
-        "holdfast sessions diff last",
-        "holdfast chat --resume last",
-        "holdfast sample",
-    ]
-    diff = run("sessions", "diff", "last", "--limit", "0").text
+def commands(ended: Ended) -> list[str]:
+    """Return the commands with which a rehearsal ends."""
+    lines = ended.text.splitlines()
+    listed = lines[lines.index("To see more:") + 1 :]
+    return [line.strip() for line in listed if not line.startswith("      ")]
+
+
+def test_its_last_words_are_commands_that_work_as_printed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A shell that knows neither our command nor, afterwards, the home directory.
+    monkeypatch.setenv("PATH", os.defpath)
+    ended = rehearse(180)
+    monkeypatch.delenv("HOLDFAST_HOME")
+    diff, search, resume, sample = commands(ended)
+    for each in (diff, search, sample):
+        done = subprocess.run(each, shell=True, capture_output=True, check=True)
+        assert done.stdout
+    shown = subprocess.run(f"{diff} --limit 0", shell=True, capture_output=True, check=True)
     for fact in FACTS:
-        assert fact.words[0] in diff
+        assert fact.words[0] in shown.stdout.decode()
+    assert f"HOLDFAST_HOME={home} " in resume
+    assert resume.endswith(" chat --resume last")
+
+
+@pytest.mark.parametrize("window", [3_072, 20_000])
+def test_its_figures_agree_with_the_window_that_was_given(home: Path, window: int) -> None:
+    with counting_provider((ANSWER * 4)[:180]) as server:
+        ended = talk(server, flags=("--rehearse", "--context-length", str(window)))
+    text = " ".join(ended.text.split())
+    assert f", {window:,} tokens" in ended.text.splitlines()[0]
+    (told,) = re.findall(rf"The window of {window:,} tokens has \d+ of them, about ([\d,]+) ", text)
+    assert told == re.findall(r"([\d,]+)/[\d,k]+ tokens", text)[-1]
+    assert ("Nothing was folded" in text) == (window > 3_072)
 
 
 def test_what_is_pasted_is_echoed_by_its_ends(home: Path) -> None:

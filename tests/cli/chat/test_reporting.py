@@ -39,8 +39,9 @@ def test_a_pass_without_its_model_is_told_once_and_stands_until_a_good_one(home:
     *_, before, told, after = lines
     assert [line["warning"] for line in lines[:-2]] == [""] * (len(lines) - 2)
     assert (before["warnings"], told["compactions"]) == ([], 1)
-    assert told["warning"] == after["warning"] == told["warnings"][-1]
-    assert told["warning"].startswith("s is unavailable: HTTP 503")
+    assert told["warning"] == after["warning"] == ". ".join(told["warnings"][-2:])
+    assert told["warning"].startswith("m is unavailable: HTTP 503")
+    assert "the summary model s failed" in told["warning"]
     assert after["warnings"] == []
 
 

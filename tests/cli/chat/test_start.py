@@ -248,3 +248,18 @@ def test_a_store_that_cannot_be_read_is_a_sentence(home: Path) -> None:
         ended = talk(server, "Hi")
     assert ended.code == 1
     assert "is damaged (file is not a database)" in ended.errors
+
+
+@pytest.mark.parametrize("model", ["anthropic/claude-sonnet-4.5", "openai/gpt-5"])
+def test_an_aggregator_is_asked_by_the_name_as_typed_and_caches_claude(
+    model: str, home: Path
+) -> None:
+    with provider(says("Aye.")) as server:
+        ended = run(*at(server, model=model), stdin=b"Hello\n")
+    assert ended.code == 0, ended.errors
+    (request,) = server.requests
+    assert (request.path, request.fields["model"]) == ("/v1/chat/completions", model)
+    is_claude = "claude" in model
+    assert ("cache_control" in json.dumps(request.fields)) == is_claude
+    assert ("Prompt caching is on through 127.0.0.1: four markers" in ended.text) == is_claude
+    assert stored(home)[0].model == model

@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ from tests.cli.chat.full import FULL, TURNS, full_chat
 from tests.cli.chat.slow import slow_provider
 from tests.cli.chat.talking import asks_for, at, said_in, says, sent, stored
 from tests.cli.chat.typing import Keyboard, terminal
-from tests.cli.running import run
+from tests.cli.running import REPOSITORY, run
 from tests.providers.provider import Provider, Reply, provider
 
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, UP, TAB = "\r", "\x1b\r", "\x03", "\x04", "\x1b[A", "\t"
@@ -23,13 +25,13 @@ LONG = " ".join(f"word{number}" for number in range(300))
 @contextmanager
 def chatting(*replies: Reply, flags: tuple[str, ...] = ()) -> Generator[tuple[Keyboard, Provider]]:
     with provider(*replies) as server, terminal(*at(server, *flags)) as keyboard:
-        keyboard.wait("tokens (")
+        keyboard.wait("/help lists the commands, Ctrl-D leaves.")
+        keyboard.wait("%)")
         yield keyboard, server
 
 
 def test_a_talk_in_several_lines_with_history_and_completion(home: Path) -> None:
     with chatting(says("Hello.")) as (keyboard, server):
-        assert "/help lists the commands, Ctrl-D leaves." in keyboard.screen
         keyboard.type(f"one\\{ENTER}two{ALT_ENTER}three{ENTER}")
         keyboard.wait("Hello.")
         keyboard.wait("cache 0%")
@@ -48,7 +50,7 @@ def test_a_talk_in_several_lines_with_history_and_completion(home: Path) -> None
         keyboard.wait("(Ctrl-D or /quit leaves)")
         keyboard.wait("tokens (")
         keyboard.type(CTRL_D)
-        keyboard.wait("goes on with this.")
+        keyboard.wait("chat --resume ")
         assert keyboard.ended() == 0
     assert "+/status" in (home / "profiles/default/chat_history").read_text("utf-8")
     with chatting(says("Hello."), flags=("--resume", "last")) as (keyboard, _):
@@ -172,7 +174,41 @@ def test_the_line_below_the_prompt_says_that_the_model_of_summaries_is_down(home
             keyboard.wait("Yes.")
             keyboard.wait(" tokens (")
         keyboard.type(f"{TURNS[-1]}{ENTER}")
-        keyboard.wait("[warning] s is unavailable")
-        keyboard.wait("· s is unavailable, /status")
+        keyboard.wait("[warning] m is unavailable")
+        keyboard.wait("· m is unavailable, /status")
         keyboard.type(f"/status{ENTER}")
-        keyboard.wait("warning       s is unavailable: HTTP 503")
+        keyboard.wait("warning       m is unavailable: HTTP 503")
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_ctrl_c_in_make_run_stops_the_answer_and_not_make(tmp_path: Path) -> None:
+    program = tmp_path / "slow.py"
+    program.write_text(
+        "import time\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt: print('stopped')\n"
+    )
+    variables = (f"BIN={Path(sys.executable).parent}", f"CHAT={program}", "STAMP=LICENSE")
+    with terminal("run", *variables, cwd=REPOSITORY, program=("make", "-o", "LICENSE")) as keys:
+        keys.wait("ready")
+        keys.type(CTRL_C)
+        keys.wait("stopped")
+        assert keys.ended() == 0
+    assert "***" not in keys.screen
+
+
+def test_ctrl_c_that_a_library_took_for_an_error_of_its_own_stops_the_answer(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pydantic_core import SchemaError
+
+    from holdfast.cli.screen import is_interrupt
+
+    wrapped = SchemaError('Error building "model" validator:\n  KeyboardInterrupt: ')
+    assert is_interrupt(wrapped)
+    assert not is_interrupt(SchemaError('Error building "model" validator'))
+    chained = ValueError("a schema")
+    chained.__context__ = KeyboardInterrupt()
+    assert is_interrupt(chained)

@@ -79,12 +79,13 @@ def terminal(
     columns: int = 80,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    program: tuple[str, ...] = (sys.executable, "-m", "holdfast"),
 ) -> Generator[Keyboard]:
-    """Run `holdfast` in a terminal."""
+    """Run `holdfast`, or another program, in a terminal."""
     near, far = pty.openpty()
     fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-m", "holdfast", *arguments],
+        [*program, *arguments],
         stdin=far,
         stdout=far,
         stderr=far,

@@ -323,14 +323,20 @@ def test_what_waits_beside_a_damaged_file_is_saved_too(tmp_path: Path, file: Pat
     assert len(list(copy.parent.glob("store.db.damaged-*-wal"))) == 1
 
 
-def test_nothing_readable_leaves_the_file_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [50, PAGE, 10 * PAGE])
+def test_nothing_readable_gives_an_empty_file_and_keeps_the_other(
+    tmp_path: Path, size: int
+) -> None:
     path = tmp_path / "store.db"
-    path.write_bytes(random.Random(1).randbytes(10 * PAGE))
+    path.write_bytes(random.Random(1).randbytes(size))
     before = path.read_bytes()
-    with pytest.raises(StoreError):
-        salvage(path)
-    assert path.read_bytes() == before
-    assert [each.name for each in tmp_path.iterdir()] == ["store.db"]
+    kept, nothing = salvage(path)
+    assert nothing.startswith("nothing could be read from it")
+    (beside,) = tmp_path.glob("store.db.damaged-*")
+    assert str(beside) in kept
+    assert beside.read_bytes() == before
+    with closing(SqliteStore(path)) as store:
+        assert store.check().problems == ()
 
 
 def test_salvage_of_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:

@@ -327,6 +327,7 @@ def status(room: ChatRoom, _: str) -> list[Line]:
         _labeled("model", f"{now.model}, {now.context_length:,} tokens"),
         _labeled("window", f"{counted(now.messages, 'message')}, about {now.tokens:,} tokens"),
         _labeled("folds at", f"{now.threshold:,} tokens ({now.share:.0%} reached)"),
+        _labeled("records", f"by {now.summarizer}" if now.summarizer else "without a model"),
         _labeled("stored", f"{now.stored:,} entries, {counted(now.compactions, 'compaction')}"),
     ]
     lines += [_labeled("memory", memory_line(room.chats).removeprefix("Memory: "))]

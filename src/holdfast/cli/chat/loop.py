@@ -11,7 +11,8 @@ from holdfast.agent.events import Done, Stopped, ToolCallRequested, Warned, Wind
 from holdfast.cli.chat.commands import run
 from holdfast.cli.chat.room import LeaveChat, memory_line, model_line
 from holdfast.cli.chat.turns import LineWrapper, play, readable
-from holdfast.cli.screen import Styled
+from holdfast.cli.commands import to_type
+from holdfast.cli.screen import Styled, is_interrupt
 from holdfast.errors import HoldfastError
 from holdfast.transcript import is_user_word
 from holdfast.views.words import counted
@@ -42,7 +43,9 @@ def converse(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
             failed += not _heard(room, reader, words.strip())
         except LeaveChat:
             return turns, failed
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as error:
+            if not is_interrupt(error):
+                raise
             room.show([(Styled("(Ctrl-D or /quit leaves)", "dim"),)])
 
 
@@ -106,7 +109,8 @@ def farewell(room: ChatRoom) -> list[Line]:
     if room.chats.forget_if_unused(room.chat):
         return []
     room.chats.ended(room.chat)
-    return [(Styled(f"holdfast chat --resume {room.chat.id} goes on with this.", "dim"),)]
+    command = to_type(f"chat --resume {room.chat.id}", room.chats.settings)
+    return [(Styled("To go on with this:", "dim"),), (Styled(f"  {command}", "cyan"),)]
 
 
 def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:

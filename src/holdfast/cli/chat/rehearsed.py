@@ -6,12 +6,12 @@ in the messages that are there word for word. What is in neither is in the store
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.agent.rehearsal import DETAIL, FACTS
+from holdfast.agent.rehearsal import DETAIL, FACTS, WINDOW
 from holdfast.cli.chat.turns import show_news
+from holdfast.cli.commands import as_typed, to_type
 from holdfast.cli.screen import Line, Styled, wrapped
 from holdfast.summary import read_checkpoint
 from holdfast.views.messages import record_sections
@@ -30,10 +30,11 @@ _PATIENCE = 10.0
 """Seconds for a compaction that is under way when a rehearsal ends."""
 _INDENT = 20
 _MORE = {
-    "holdfast sessions diff last": "what was folded, and what stands for it",
-    "holdfast chat --resume last": "go on; /undo brings the folded messages back",
-    "holdfast sample": "an agent at work, two hundred messages compacted",
+    "sessions diff last": "what was folded, and what stands for it",
+    f'search "{DETAIL.words[0]}"': "what only the store has",
+    "chat --resume last": "go on; /undo brings the folded messages back",
 }
+_SAMPLE = "holdfast sample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def show_rehearsed(room: ChatRoom) -> None:
         if said is not None:
             current, outdated = telling(fact, told)
             if not current:
-                where = f'store: holdfast search "{fact.words[0]}" finds message {said.position}'
+                where = f"store: message {said.position}, which a search finds"
                 verdict = "no" if fact in FACTS else "store"
                 judged = _labeled(
                     verdict, fact.name, (fact.line_in(said.message.text), where), room.view.width
@@ -77,7 +78,7 @@ def show_rehearsed(room: ChatRoom) -> None:
                     "no" if outdated else "yes", fact.name, (words, where), room.view.width
                 )
             lines += judged
-    lines += [(), *_closing(window, log, room.view.width)]
+    lines += [(), *_closing(room, len(log), sum(each.tokens for each in log))]
     room.show(lines)
 
 
@@ -114,17 +115,22 @@ def _labeled(verdict: str, name: str, texts: tuple[str, str], width: int) -> lis
     ]
 
 
-def _closing(window: Sequence[Entry], log: Sequence[Entry], width: int) -> list[Line]:
-    said, shown = sum(each.tokens for each in log), sum(each.tokens for each in window)
+def _closing(room: ChatRoom, messages: int, tokens: int) -> list[Line]:
+    now, width = room.chat.status(), room.view.width
     words = (
-        f"The store has all that was said: {counted(len(log), 'message')}, about {said:,} tokens. "
-        f"The window has {len(window):,}, about {shown:,} tokens."
+        f"The store has all that was said: {counted(messages, 'message')}, about {tokens:,} "
+        f"tokens. The window of {now.context_length:,} tokens has {now.messages:,} of them, about "
+        f"{now.tokens:,} tokens."
     )
-    home = os.environ.get("HOLDFAST_HOME", "")
-    where = f" (with HOLDFAST_HOME={home}, where this is stored)" if home else ""
-    return [
-        *((Styled(line),) for line in wrapped(words, width)),
-        (),
-        *((Styled(line, "bold"),) for line in wrapped(f"To see more{where}:", width)),
-        *((Styled(f"  {command:<31}", "cyan"), Styled(about)) for command, about in _MORE.items()),
-    ]
+    if not now.compactions:
+        words += (
+            f" Nothing was folded: that is due at {now.threshold:,}, which these words do not "
+            f"fill. --context-length {WINDOW} shows it."
+        )
+    lines: list[Line] = [*((Styled(line),) for line in wrapped(words, width)), ()]
+    lines.append((Styled("To see more:", "bold"),))
+    commands = {to_type(each, room.chats.settings): about for each, about in _MORE.items()}
+    commands[as_typed(_SAMPLE)] = "an agent at work, two hundred messages compacted"
+    for command, about in commands.items():
+        lines += [(Styled(f"  {command}", "cyan"),), (Styled(f"      {about}", "dim"),)]
+    return lines

@@ -221,7 +221,8 @@ def model_line(chats: Chats) -> str:
     where = " on this machine" if model.endpoint == _LOCAL else ""
     if model.endpoint and not where:
         where = f" at {model.endpoint}"
-    return f"{model.name}{where}, {chats.window:,} tokens"
+    assumed = " (assumed: what it takes is not known)" if chats.is_window_assumed else ""
+    return f"{model.name}{where}, {chats.window:,} tokens{assumed}"
 
 
 def memory_line(chats: Chats) -> str:

@@ -15,9 +15,9 @@ import click
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import (
     configuration,
-    profile_flag,
     serving_flags,
     setting_flags,
+    store_flags,
     summarizer_flag,
 )
 from holdfast.cli.screen import silence_log, tell
@@ -66,7 +66,7 @@ class _Options(TypedDict):
 @serving_flags
 @setting_flags
 @summarizer_flag
-@profile_flag
+@store_flags
 def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
     """Talk with a model; the conversation never runs out of room.
 
@@ -138,8 +138,7 @@ def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Option
     """Return what a rehearsal is played with: its own prompt, in a window that its words fill."""
     from holdfast.agent.rehearsal import PROMPT, WINDOW
 
-    window = min(settings.model.context_length or WINDOW, WINDOW)
-    model = replace(settings.model, context_length=window)
+    model = replace(settings.model, context_length=settings.model.context_length or WINDOW)
     return replace(settings, model=model), {**options, "system": options["system"] or PROMPT}
 
 

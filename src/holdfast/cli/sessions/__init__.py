@@ -16,6 +16,7 @@ _MODULES = {
     "show": "show",
     "tree": "tree",
     "export": "export",
+    "send": "send",
     "compress": "changes",
     "undo": "changes",
     "redo": "changes",
@@ -36,6 +37,7 @@ SUBCOMMANDS = {
     "show": "Show a session: its window to scale, and its messages.",
     "tree": "Draw the sessions that came from one another.",
     "export": "Write a session in another format, or sessions as a training file.",
+    "send": "Put a session where another agent finds it, and say how to go on there.",
     "compress": "Compact the window of a stored session now.",
     "undo": "Take the newest compaction or rewind back.",
     "redo": "Bring back what an undo took away.",
@@ -75,5 +77,5 @@ def command() -> None:
 
     ID is the id of a session, the beginning or the random end of one if only one session has it,
     or last for the one that was used last. Sessions are kept in the store that the settings
-    store.url and store.profile name.
+    store.url and store.profile name, or the flags --store and --profile.
     """

@@ -375,4 +375,4 @@ def _live(opened: OpenStore, session: Session) -> StoredConversation:
     # Imported only here: a title or a goal is set without an engine.
     from holdfast.wiring.conversations import stored_conversation
 
-    return stored_conversation(opened.settings, opened.store, session)
+    return stored_conversation(opened.settings_of(session), opened.store, session)

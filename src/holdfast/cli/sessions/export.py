@@ -1,7 +1,8 @@
-"""`holdfast sessions export`: a stored session as a request to a provider, or to be read."""
+"""`holdfast export`, or `sessions export`: a session, or a file, in another format."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -9,27 +10,28 @@ from click.core import ParameterSource
 
 from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE, write_pieces
-from holdfast.cli.flags import configuration, json_flag, profile_flag
-from holdfast.cli.screen import show_json, tell
+from holdfast.cli.flags import configuration, conversation_flag, json_flag, store_flags
+from holdfast.cli.reading import is_stored, named_files
+from holdfast.cli.screen import Unusable, show_json, tell
 from holdfast.cli.sessions.training import (
     TrainingFlags,
     check_format,
     export_for_training,
     training_flags,
 )
-from holdfast.cli.store import NoSessions, opened_store
+from holdfast.cli.store import NoSessions, OpenStore, opened_store
 from holdfast.views.export import EXPORTERS, ExportRequest
 from holdfast.views.sessions import find_session
 from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from typing import Unpack
 
-    from holdfast.cli.store import OpenStore
-    from holdfast.config import Setting
+    from holdfast.config import Settings
 
-__all__ = ["export_command"]
+__all__ = ["command", "export_command"]
 
 
 class _Options(TrainingFlags):
@@ -38,19 +40,20 @@ class _Options(TrainingFlags):
     output: str
     log: bool | None
     for_training: bool
+    conversation: int | None
 
 
 @click.command(
     "export",
     epilog=examples(
-        "holdfast sessions export last --format html -o session.html",
-        "holdfast sessions export 20261116_0930 --format anthropic > request.json",
+        "holdfast export last --format html -o session.html",
+        "holdfast export 20261116_0930 --format anthropic > request.json",
+        "holdfast export rollout.jsonl --format markdown | less",
         "holdfast sessions export last --format claude-code -o session.jsonl",
-        "holdfast sessions export last --format markdown | less",
         "holdfast sessions export --for-training --split 95/5 -o train.jsonl",
     ),
 )
-@click.argument("name", metavar="[ID]", required=False)
+@click.argument("name", metavar="[ID|FILE]", required=False)
 @click.option(
     "--format",
     "format_name",
@@ -68,17 +71,20 @@ class _Options(TrainingFlags):
 )
 @click.option("--for-training", is_flag=True, help="Write a file that models learn from.")
 @training_flags
-@profile_flag
+@conversation_flag
+@store_flags
 @json_flag
 @click.pass_context
 def export_command(
     context: click.Context,
     *,
-    profile: Setting | None,
     as_json: bool,
     **options: Unpack[_Options],
 ) -> Exit:
     """Write a session in another format, or sessions as a training file.
+
+    ID is a stored session. FILE is the session of an agent in any known format, packed or not, or -
+    for standard input; it is read for this and not stored.
 
     A request to a provider holds the window, as a model would get it, with the goal at the end of
     its system prompt; with --window it is data: messages that holdfast wrote have a field
@@ -116,14 +122,13 @@ def export_command(
                 context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
             ):
                 raise click.UsageError(f"{each.opts[0]} goes with --for-training")
-    settings = configuration({"profile": profile}).settings
     try:
-        with opened_store(settings, as_json=as_json) as opened:
+        with _opened(options, configuration(options).settings, as_json=as_json) as (opened, name):
             if options["for_training"]:
                 return export_for_training(
-                    opened, options["name"], options["format_name"], options["output"], options
+                    opened, name, options["format_name"], options["output"], options
                 )
-            _export(opened, str(options["name"]), options)
+            _export(opened, str(name), options)
             return Exit.DONE
     except NoSessions as absence:
         if not options["for_training"]:
@@ -132,14 +137,62 @@ def export_command(
         return Exit.NOTHING_TO_DO
 
 
+command = export_command
+"""The same at the top, where people look for it."""
+
+
+@contextmanager
+def _opened(
+    options: _Options, settings: Settings, *, as_json: bool
+) -> Generator[tuple[OpenStore, str | None]]:
+    """Open the store, or one that has what a file tells, with the session that is meant in it.
+
+    Raises:
+        Unusable: when the file cannot be read, or it is not clear which conversation is meant.
+    """
+    name, number = options["name"], options["conversation"]
+    if name is None or is_stored(name):
+        with opened_store(settings, as_json=as_json) as opened:
+            yield opened, name
+        return
+    # Imported only here: a session that is stored needs no reader of files.
+    from holdfast.agent_files.opening import FoundFile, Reading, gather
+    from holdfast.wiring.import_job import ImportStatus, rehearsal
+
+    with named_files([name]) as find, rehearsal(settings) as job:
+        walk = find()
+        refused = [each.reason for each in walk.refused]
+        told: list[str] = []
+        for look in gather(walk.files, Reading()):
+            if not isinstance(look, FoundFile):
+                refused.append(look.reason)
+                continue
+            taken = job.take(look)
+            told += taken.tally.sessions
+            refused += [taken.reason] if taken.status is not ImportStatus.IMPORTED else []
+        roots = [each for each in told if job.store.session(each).parent is None]
+        if not roots:
+            reason = refused[0] if refused else "there is no conversation in it"
+            raise Unusable(f"cannot export {name}: {reason}")
+        opened = OpenStore(settings, job.store, as_json)
+        chosen = roots if number is None else roots[number - 1 : number]
+        if len(chosen) == 1:
+            yield opened, chosen[0]
+        elif chosen and options["for_training"]:
+            yield opened, None
+        else:
+            choice = f"choose one with --conversation, from 1 to {len(roots):,}"
+            raise Unusable(f"{name} holds {counted(len(roots), 'conversation')}; {choice}")
+
+
 def _export(opened: OpenStore, name: str, options: _Options) -> None:
     output = options["output"]
     session = find_session(opened.store, name)
     request = ExportRequest(
         opened.store,
         session,
-        policy_of(opened.settings),
-        counter_of(opened.settings),
+        policy_of(opened.settings_of(session)),
+        counter_of(opened.settings_of(session)),
         options["log"],
     )
     export = EXPORTERS[options["format_name"]](request)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from holdfast.cli.commands import examples
-from holdfast.cli.flags import configuration, json_flag, now_ms, profile_flag, read_moment
+from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
 from holdfast.cli.screen import Styled, crop_middle, output_text, show_json, table, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.screen import Line, OutputScreen
-    from holdfast.config import Setting
     from holdfast.session import Session
     from holdfast.views.sessions import SessionRow
 
@@ -77,9 +76,9 @@ class _Options(TypedDict):
 )
 @click.option("--trash", is_flag=True, help="List what is in the trash.")
 @click.option("--all", "every", is_flag=True, help="List every session, not conversations.")
-@profile_flag
+@store_flags
 @json_flag
-def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_Options]) -> None:
+def list_command(*, as_json: bool, **options: Unpack[_Options]) -> None:
     """List conversations, newest first.
 
     A conversation is a session with all that came from it by compaction, branch or reset; its line
@@ -88,7 +87,7 @@ def list_command(*, profile: Setting | None, as_json: bool, **options: Unpack[_O
     terminal; into a pipe or a file they are written whole.
     """
     try:
-        settings = configuration({"profile": profile}).settings
+        settings = configuration(options).settings
         with opened_store(settings, as_json=as_json) as opened:
             wanted = Listing(
                 sources=meant_sources(options["sources"]),

@@ -95,9 +95,8 @@ def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> N
         return
     if options["whole"]:
         raise click.UsageError("--whole goes with --message")
-    shown = session_details(
-        opened.store, session, policy_of(opened.settings), counter_of(opened.settings)
-    )
+    settings = opened.settings_of(session)
+    shown = session_details(opened.store, session, policy_of(settings), counter_of(settings))
     entries = said_until(opened.store, session.id) if options["scope"] == "all" else shown.window
     kept = entries[-options["limit"] :] if options["limit"] else entries
     left_out = len(entries) - len(kept)

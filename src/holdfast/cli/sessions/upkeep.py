@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.commands import Exit, examples
+from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.flags import agreed, now_ms, read_moment, session_argument, yes_flag
 from holdfast.cli.screen import Styled, Unusable, screen, tell
 from holdfast.cli.sessions.listing import rows_drawn
@@ -80,7 +80,7 @@ def delete_command(opened: OpenStore, name: str, *, lineage: bool, yes: bool) ->
         {"trashed": ids, "restore": back},
         lambda _: [
             (Styled(f"put {_named(chosen)} into the trash"),),
-            (Styled(f"to bring it back: {back}", "dim"),),
+            (Styled(f"to bring it back: {as_typed(back)}", "dim"),),
         ],
     )
     return Exit.DONE
@@ -197,7 +197,10 @@ def prune_command(opened: OpenStore, **options: Unpack[_PruneOptions]) -> Exit:
 
 
 def unused_sessions(store: Store, before: int, sources: tuple[str, ...]) -> list[Session]:
-    """Return the sessions of conversations in which nothing was said since a moment."""
+    """Return the sessions of conversations in which nothing was said since a moment.
+
+    Of what has no date nobody knows that.
+    """
     found: list[Session] = []
     seen: set[str] = set()
     for session in store.sessions(Listing(until=before - 1, sources=sources, limit=None)):
@@ -205,7 +208,7 @@ def unused_sessions(store: Store, before: int, sources: tuple[str, ...]) -> list
             continue
         seen.add(session.root)
         lineage = [each for each in store.lineage(session.id) if each.trashed is None]
-        if all(each.touched < before for each in lineage):
+        if all(0 < each.touched < before for each in lineage):
             found += lineage
     return found
 
@@ -233,7 +236,7 @@ def _prune_drawn(chosen: Sequence[Session], options: _PruneOptions, width: int) 
     if options["empty_trash"]:
         return [(Styled(f"deleted {count} for good"),)]
     back = "holdfast sessions list --trash names them, holdfast sessions restore ID brings one back"
-    return [(Styled(f"put {count} into the trash"),), (Styled(back, "dim"),)]
+    return [(Styled(f"put {count} into the trash"),), (Styled(as_typed(back), "dim"),)]
 
 
 def _listing(chosen: Sequence[Session], width: int) -> list[Line]:
@@ -260,10 +263,13 @@ def backup_command(opened: OpenStore, file: str, *, yes: bool) -> Exit:
     target = Path(file).expanduser()
     if target.is_dir():
         raise Unusable(f"{target} is a folder; name a file in it")
-    if target.is_file() and not agreed(f"{target} exists. Replace it?", yes=yes):
+    replaces = target.exists()
+    if replaces and not agreed(f"{target} exists. Replace it?", yes=yes):
         return Exit.NOTHING_TO_DO
     file_upkeep(opened.store, opened.store.name).backup(target)
     size = target.stat().st_size
     words = f"copied {opened.store.name} to {target} ({size:,} bytes)"
-    opened.answer({"file": str(target), "bytes": size}, lambda _: [(Styled(words),)])
+    words += ", in place of the file that was there" if replaces else ""
+    value = {"file": str(target), "bytes": size, "replaced": replaces}
+    opened.answer(value, lambda _: [(Styled(words),)])
     return Exit.DONE

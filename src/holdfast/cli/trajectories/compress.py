@@ -49,7 +49,7 @@ from holdfast.trajectories.running import (
 from holdfast.trajectories.work import Work, prepare_process
 from holdfast.views.words import counted
 from holdfast.wiring.ledgers import price_book
-from holdfast.wiring.summarizers import summarizer_of
+from holdfast.wiring.summarizers import configured_summarizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,7 +114,7 @@ def compress_command(**options: Unpack[CompressFlags]) -> Exit:
         to=options["to"] or "",
         sample=read_share(options["sample"]),
         seed=options["seed"],
-        asks=settings.auxiliary.compression.model is not None,
+        asks=configured_summarizer(settings) is not None,
     )
     # A name that is wrong is told now, and what processes need is loaded before they are split off.
     prepare_process(work)
@@ -239,14 +239,7 @@ def _written(
 ) -> Aggregate:
     """Run to the end, and put the figures beside what was written."""
     options = view.options
-    chosen = settings.auxiliary.compression
-    writer = summarizer_of(
-        chosen.model,
-        provider=chosen.provider,
-        base_url=chosen.base_url,
-        timeout=chosen.timeout,
-        window=chosen.context_length,
-    )
+    writer = configured_summarizer(settings)
     name = "deterministic" if writer is None else writer.name
     layout = (files.is_folder, files.packing, files.shard_bytes if files.is_folder else 0)
     identity = run_identity(view.inputs, work, name, layout)

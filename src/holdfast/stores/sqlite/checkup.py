@@ -50,6 +50,9 @@ EXPECTED_SIZE = """max(
 )"""
 """The newest position of a session. One that a view reaches to is never used again."""
 _SAMPLE = 400
+_SMALLEST = 512
+"""Bytes of the smallest page: SQLite takes less for a file in which nothing was written yet."""
+_REPAIR = "run `holdfast doctor --repair`"
 _CAUSES = frozenset(cause.value for cause in Cause)
 _WORD = re.compile(r"(?<![^\W_])[a-z0-9]{2,}(?![^\W_])")
 """A whole word: one with another letter in it is a word of its own to the index."""
@@ -262,6 +265,8 @@ def quick_check(path: Path) -> QuickCheck:
         address = f"{path.absolute().as_uri()}?mode=ro"
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} cannot be looked at: {error}") from error
+    if 0 < path.stat().st_size < _SMALLEST:
+        raise StoreDamaged(f"{path} is cut to {path.stat().st_size} bytes; {_REPAIR}")
     with explaining(path), closing(connect(address, PATIENCE)) as connection:
         version = _number(connection, "PRAGMA user_version")
         if version and _number(connection, "PRAGMA application_id") != APPLICATION_ID:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
-from holdfast.session import merge_spans, session_id, unpack
+from holdfast.session import UNDATED, merge_spans, session_id, unpack
 from holdfast.stores.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
 from holdfast.stores.sqlite.index import INDEX_TABLES, build_index
 from holdfast.stores.sqlite.log import put_message_blobs
@@ -126,7 +126,8 @@ def _sessions(connection: sqlite3.Connection) -> Iterator[str]:
         """
     ).fetchall()
     for key, at in lost:
-        moment = time.strftime("%Y%m%d_%H%M%S", time.gmtime(max(0, at) // 1000 % 2**35))
+        known = time.gmtime(at // 1000 % 2**35) if at > 0 else None
+        moment = time.strftime("%Y%m%d_%H%M%S", known) if known else UNDATED
         id_ = session_id(moment, key)
         # What it showed last is not known; its newest view is the likeliest.
         connection.execute(

@@ -23,11 +23,11 @@ from holdfast.errors import StoreDamaged, StoreError
 from holdfast.stores.sqlite.backup import sync_directory
 from holdfast.stores.sqlite.btree_pages import PAGE, has_header
 from holdfast.stores.sqlite.checkup import is_sound
-from holdfast.stores.sqlite.failures import explaining, is_refusal
+from holdfast.stores.sqlite.failures import explaining, is_damage, is_refusal
 from holdfast.stores.sqlite.index import WordIndex
 from holdfast.stores.sqlite.mending import mend
 from holdfast.stores.sqlite.opening import PATIENCE, open_file
-from holdfast.stores.sqlite.reading_around import copy_tables, tolerant
+from holdfast.stores.sqlite.reading_around import Copied, copy_tables, tolerant
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -38,6 +38,7 @@ __all__ = ["Salvaged", "repair_database", "salvage", "save_readable"]
 
 _MERGED = "merged.db"
 """The damaged file with what waited beside it."""
+_NOTHING = "nothing could be read from it, so the fresh file is empty; a backup can take its place"
 _INNER = 0x05
 """Marks a page of SQLite's table of tables that leads to others."""
 
@@ -60,10 +61,9 @@ def save_readable(path: Path) -> Salvaged:
     """Put a fresh file with everything that can be read in the place of a damaged one.
 
     Other programs should not be writing to the file at the time; those that have it open notice
-    the fresh one before they write again.
+    the fresh one before they write again. Where nothing can be read, the fresh file is empty.
 
     Raises:
-        StoreDamaged: when nothing can be read; the file stays as it is.
         StoreError: when there is no space or no permission for a fresh file.
     """
     try:
@@ -94,28 +94,29 @@ def _saved(path: Path, copy: Path, fresh: Path) -> Salvaged:
         raise StoreError(f"{fresh.parent} cannot be written; the file stays as it is")
     with closing(opened.writer) as target:
         target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        is_told = _told_its_tables(copy, fresh)
+        _tell_its_tables(copy, fresh)
         with closing(sqlite3.connect(copy, isolation_level=None)) as source:
             source.text_factory = tolerant
             target.execute("PRAGMA foreign_keys = OFF")
             target.execute("BEGIN IMMEDIATE")
-            copied = copy_tables(source, target, copy)
-            if is_told and not copied.rows:
-                raise StoreDamaged(
-                    f"nothing can be read from {path}; it stays as it is, and a backup can take "
-                    "its place"
-                )
+            try:
+                copied = copy_tables(source, target, copy)
+            except sqlite3.Error as error:
+                # It ends before its tables begin.
+                if not is_damage(error):
+                    raise
+                copied = Copied((), 0, 0)
             target.text_factory = tolerant
-            done = (*copied.done, *mend(target, WordIndex()))
+            done = (*copied.done, *mend(target, WordIndex())) if copied.rows else (_NOTHING,)
             target.execute("COMMIT")
         target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return Salvaged(done, copied.missing)
 
 
-def _told_its_tables(copy: Path, fresh: Path) -> bool:
-    """Give the copy the tables of a fresh file if it cannot say its own; says whether it did."""
+def _tell_its_tables(copy: Path, fresh: Path) -> None:
+    """Give the copy the tables of a fresh file if it cannot say its own."""
     if _has_tables(copy):
-        return False
+        return
     with copy.open("rb") as file:
         is_begun = has_header(file.read(100))
     # A first page that is in order knows which pages are free, so it is kept as far as it goes.
@@ -123,10 +124,8 @@ def _told_its_tables(copy: Path, fresh: Path) -> bool:
         _transplant_tables(copy, fresh)
     if not is_begun or not _has_tables(copy):
         _transplant_header(copy, fresh)
-        if _has_tables(copy):
-            return False
-        _transplant_tables(copy, fresh)
-    return True
+        if not _has_tables(copy):
+            _transplant_tables(copy, fresh)
 
 
 def _has_tables(path: Path) -> bool:
