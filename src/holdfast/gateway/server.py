@@ -82,4 +82,4 @@ def serve(app: GatewayApp | str, listening: socket.socket, workers: int = 1) -> 
         return
     from uvicorn.supervisors import Multiprocess
 
-    Multiprocess(config, target=Server(config).run, sockets=[listening]).run()
+    Multiprocess(config, sockets=[listening]).run()
