@@ -73,10 +73,9 @@ class Upstream:
                 body = await reader.readexactly(sizes[0] if sizes else 0)
                 received = Received(method, target, headers, body)
                 self.requests.append(received)
-                script = self.scripts.pop(0) if len(self.scripts) > 1 else self.scripts[0]
-                if callable(script):
-                    script = script(received)
-                if not await self._play(script, reader, writer):
+                script: Any = self.scripts.pop(0) if len(self.scripts) > 1 else self.scripts[0]
+                said: Any = script(received) if callable(script) else script
+                if not await self._play(said, reader, writer):
                     break
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -101,6 +100,7 @@ class Upstream:
                     self.cancelled.set()
                     return False
                 waits.cancel()
+                await asyncio.wait({waits})
         return True
 
 

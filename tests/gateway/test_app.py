@@ -19,7 +19,7 @@ import zstandard
 from holdfast.config.settings import GatewaySettings, Settings, StoreSettings
 from holdfast.errors import ConfigError
 from holdfast.gateway.app import gateway_app
-from holdfast.gateway.bodies import Refused
+from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import Incoming
 from holdfast.gateway.proxy import Tenant
 from tests.agents.answers import Answer
@@ -192,7 +192,7 @@ def test_figures_name_what_happened_and_nobody() -> None:
 def test_who_may_not_ask_is_told_so_and_a_token_of_ours_goes_to_no_upstream() -> None:
     async def tokens(incoming: Incoming, /) -> Tenant:
         if incoming.header("authorization") != "Bearer hf-1":
-            raise Refused(401, "there is no such token")
+            raise HttpRefusal(401, "there is no such token")
         return Tenant(Unrecorded(), spent=frozenset({"authorization"}))
 
     with upstream(answer(b"{}")) as up, gateway(up) as here:

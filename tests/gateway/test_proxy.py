@@ -235,4 +235,4 @@ def test_a_client_that_goes_away_cancels_upstream_and_leaves_a_partial_answer() 
             assert up.cancelled.wait(5)
             assert here.metric("partial_answers_total") == "1"
             assert here.metric("streams") == "0"
-        assert recorded.said() == ["Which port?", f"Port 4242.\n\n{CUT_OFF}"]
+        assert recorded.said() == ["Which port?", "Port 4242.", CUT_OFF]

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.agent.drafts import CUT_OFF
 from holdfast.errors import DecodeError
-from holdfast.gateway.bodies import Refused, unpacked
+from holdfast.gateway.bodies import HttpRefusal, unpacked
 from holdfast.wiring.calling import StreamRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["AnswerReader", "marked_partial", "stream_error"]
+__all__ = ["AnswerReader", "stream_error"]
 
 _ENDS: Mapping[str, tuple[bytes, ...]] = {
     "openai": (b"[DONE]",),
@@ -76,7 +75,7 @@ class AnswerReader:
     def finish(self) -> tuple[dict[str, object] | None, bool]:
         """End the answer; return what is to be recorded of it, and whether that is a part."""
         if self._encoding:
-            with suppress(Refused):
+            with suppress(HttpRefusal):
                 self._pieces = [unpacked(b"".join(self._pieces), self._encoding, self._limit)]
         if self._is_stream is None:
             self._is_stream = _is_stream(b"".join(self._pieces))
@@ -146,26 +145,6 @@ def stream_error(data: bytes) -> str:
         return ""
     errors = (event for event in _events(data) if _is_error(event))
     return next((json.dumps(each) for each in errors), "")
-
-
-def marked_partial(answer: dict[str, object]) -> dict[str, object]:
-    """Return a partial answer that says at its end that it is one."""
-    match answer:
-        case {"choices": [{"message": {**message}, **choice}, *_]}:
-            words = message.get("content")
-            text = f"{words}\n\n{CUT_OFF}" if words else CUT_OFF
-            return {**answer, "choices": [{**choice, "message": {**message, "content": text}}]}
-        case {"output": [*items]}:
-            content = [{"type": "output_text", "text": CUT_OFF, "annotations": []}]
-            note = {"type": "message", "role": "assistant", "content": content}
-            return {**answer, "output": [*items, note]}
-        case {"candidates": [{"content": {"parts": [*parts]}, **candidate}, *_]}:
-            content = {"role": "model", "parts": [*parts, {"text": CUT_OFF}]}
-            return {**answer, "candidates": [{**candidate, "content": content}]}
-        case {"content": [*blocks]}:
-            return {**answer, "content": [*blocks, {"type": "text", "text": CUT_OFF}]}
-        case _:
-            return answer
 
 
 def _is_stream(data: bytes) -> bool:

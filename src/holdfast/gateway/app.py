@@ -16,7 +16,7 @@ from starlette.routing import Match, Route
 from holdfast.config import load
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError
-from holdfast.gateway.bodies import Refused
+from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Incoming
 from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Proxy, Tenant
@@ -88,7 +88,7 @@ class GatewayApp:
             incoming = Incoming.of(scope)
             try:
                 self._check(incoming)
-            except Refused as refused:
+            except HttpRefusal as refused:
                 kind = ("content-type", "application/json")
                 body = error_body("", refused.status, refused.sentence)
                 await ClientSide(send).whole(refused.status, [kind], body)
@@ -102,24 +102,24 @@ class GatewayApp:
         """Let nobody in whom a web page sent, or who wants what is not spoken here.
 
         Raises:
-            Refused: with what is wrong.
+            HttpRefusal: with what is wrong.
         """
         hosts = [value for name, value in incoming.headers if name == "host"]
         if len(hosts) != 1:
-            raise Refused(400, "a request names the host it is for, once")
+            raise HttpRefusal(400, "a request names the host it is for, once")
         if self._hosts is not None and _name(hosts[0]) not in self._hosts:
-            raise Refused(
+            raise HttpRefusal(
                 403, "this host is not served here; gateway.allowed_hosts names those that are"
             )
         origin = incoming.header("origin")
         if origin and origin.partition("://")[2] != hosts[0]:
             named = self.proxy.settings.allowed_hosts
             if _name(origin.partition("://")[2]) not in {name.lower() for name in named}:
-                raise Refused(403, "requests of other web pages are not served")
+                raise HttpRefusal(403, "requests of other web pages are not served")
         if incoming.header("sec-fetch-site") == "cross-site":
-            raise Refused(403, "requests of other web pages are not served")
+            raise HttpRefusal(403, "requests of other web pages are not served")
         if "websocket" in incoming.header("upgrade").lower():
-            raise Refused(426, "websockets are not served; send requests by POST")
+            raise HttpRefusal(426, "websockets are not served; send requests by POST")
 
     async def _health(self, _: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
@@ -137,7 +137,7 @@ class GatewayApp:
     async def _metrics(self, request: Request) -> PlainTextResponse | JSONResponse:
         try:
             await self.proxy.authorize(Incoming.of(request.scope))
-        except Refused as refused:
+        except HttpRefusal as refused:
             return JSONResponse({"error": {"message": refused.sentence}}, refused.status)
         kind = "text/plain; version=0.0.4; charset=utf-8"
         return PlainTextResponse(self.proxy.metrics.text(), media_type=kind)

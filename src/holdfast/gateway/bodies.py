@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 import zlib
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Refused", "read_object", "spliced", "unpacked"]
+__all__ = ["HttpRefusal", "read_object", "spliced", "unpacked"]
 
 DEEPEST = 100
 """Levels of nesting that a request may have; the deepest schemas of tools have thirty."""
@@ -21,7 +22,7 @@ _WINDOW = zlib.MAX_WBITS | 32
 """Reads gzip and zlib alike."""
 
 
-class Refused(Exception):
+class HttpRefusal(Exception):
     """A request that is answered here: with a status and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -35,7 +36,7 @@ def unpacked(raw: bytes, encodings: str, limit: int) -> bytes:
     """Return what a body is without its content encodings.
 
     Raises:
-        Refused: when it is larger than the limit, cannot be unpacked, or is packed otherwise.
+        HttpRefusal: when it is larger than the limit, cannot be unpacked, or is packed otherwise.
     """
     for encoding in reversed(encodings.lower().split(",")):
         try:
@@ -49,17 +50,19 @@ def unpacked(raw: bytes, encodings: str, limit: int) -> bytes:
                 case "br" if find_spec("brotli"):
                     raw = _brotli(raw, limit)
                 case other:
-                    raise Refused(415, f"a body that is packed with {other[:20]!r} cannot be read")
+                    raise HttpRefusal(
+                        415, f"a body that is packed with {other[:20]!r} cannot be read"
+                    )
         except (ValueError, zlib.error, EOFError) as error:
-            raise Refused(400, f"the body is not packed with {encoding.strip()}") from error
+            raise HttpRefusal(400, f"the body is not packed with {encoding.strip()}") from error
         if len(raw) > limit:
             raise too_large(limit)
     return raw
 
 
-def too_large(limit: int) -> Refused:
+def too_large(limit: int) -> HttpRefusal:
     """Return the refusal of a body over the limit."""
-    return Refused(413, f"the request is larger than {limit:,} bytes (gateway.max_body_bytes)")
+    return HttpRefusal(413, f"the request is larger than {limit:,} bytes (gateway.max_body_bytes)")
 
 
 def _inflated(raw: bytes, limit: int) -> bytes:
@@ -86,8 +89,8 @@ def _zstd(raw: bytes, limit: int) -> bytes:
 
 
 def _brotli(raw: bytes, limit: int) -> bytes:
-    import brotli
-
+    # It has no types.
+    brotli: Any = import_module("brotli")
     packed = brotli.Decompressor()
     try:
         whole = bytearray(packed.process(raw, output_buffer_limit=limit + 1))
@@ -105,7 +108,7 @@ def read_object(data: bytes) -> dict[str, object]:
     """Return the JSON object that a body is.
 
     Raises:
-        Refused: when it is none, or nested too deeply.
+        HttpRefusal: when it is none, or nested too deeply.
     """
     try:
         try:
@@ -114,11 +117,11 @@ def read_object(data: bytes) -> dict[str, object]:
             # Half of a surrogate pair, which some clients cut an emoji to.
             found = json.loads(data)
     except RecursionError:
-        raise Refused(400, f"the body is nested more than {DEEPEST} levels deep") from None
+        raise HttpRefusal(400, f"the body is nested more than {DEEPEST} levels deep") from None
     except ValueError as error:
-        raise Refused(400, f"the body is not JSON: {error}") from None
+        raise HttpRefusal(400, f"the body is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise Refused(400, "the body is not a JSON object")
+        raise HttpRefusal(400, "the body is not a JSON object")
     level: list[object] = [cast("object", found)]
     for _ in range(DEEPEST):
         level = [
@@ -133,7 +136,7 @@ def read_object(data: bytes) -> dict[str, object]:
         ]
         if not level:
             return cast("dict[str, object]", found)
-    raise Refused(400, f"the body is nested more than {DEEPEST} levels deep")
+    raise HttpRefusal(400, f"the body is nested more than {DEEPEST} levels deep")
 
 
 def spliced(data: bytes, name: str, messages: Sequence[object]) -> bytes:

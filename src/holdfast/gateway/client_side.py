@@ -59,7 +59,7 @@ async def read_body(receive: Receive, incoming: Incoming, limit: int) -> bytes:
     """Return the body of a request.
 
     Raises:
-        Refused: when it is too large; most of it is not read then.
+        HttpRefusal: when it is too large; most of it is not read then.
         Gone: when the client does not send all of it.
     """
     length = incoming.header("content-length")

@@ -13,8 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.gateway.answers import AnswerReader, marked_partial, stream_error
-from holdfast.gateway.bodies import Refused, read_object, spliced, unpacked
+from holdfast.agent.drafts import CUT_OFF
+from holdfast.gateway.answers import AnswerReader, stream_error
+from holdfast.gateway.bodies import HttpRefusal, read_object, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
 from holdfast.gateway.upstream import CREDENTIALS, UpstreamFailed
@@ -100,8 +101,9 @@ class Exchange:
         self._dialect = dialect
         self._chat: AsyncConversation | None = None
         self._turn: TakenTurn | None = None
-        self._own: Headers = []
-        """Our headers of the answer."""
+        self._warnings: Headers = []
+        self._standing: Headers = []
+        """How the conversation stands, as headers."""
         self._is_recorded = False
         self._added = 0.0
         """Seconds that we took before the request went out."""
@@ -138,7 +140,7 @@ class Exchange:
         """Answer with an error of our own, in whatever state the answer is."""
         body = error_body(self._dialect, status, sentence)
         if not self._client.begun:
-            await self._client.whole(status, [_JSON, *self._own], body)
+            await self._client.whole(status, [_JSON, *self._warnings, *self._standing], body)
         elif not self._client.ended:
             await self._client.end(error_event(self._dialect, status, body))
 
@@ -171,12 +173,12 @@ class Exchange:
             _LOG.warning("not recorded: %s: %s", type(error).__name__, error)
             if self._proxy.settings.strict:
                 sentence = "the request could not be recorded, and gateway.strict demands it"
-                raise Refused(503, f"{sentence}: {type(error).__name__}") from error
+                raise HttpRefusal(503, f"{sentence}: {type(error).__name__}") from error
             self._warn()
             return None
 
     def _warn(self) -> None:
-        self._own.append((f"{_OWN}warning", _UNRECORDED))
+        self._warnings.append((f"{_OWN}warning", _UNRECORDED))
         self._proxy.metrics.count("forwarded_unrecorded")
 
     async def _figures(self) -> None:
@@ -185,11 +187,15 @@ class Exchange:
             return
         with suppress(Exception):
             status = await self._chat.status()
-            self._own += [
+            self._standing = [
                 (f"{_OWN}session", status.session),
                 (f"{_OWN}tokens", str(status.tokens)),
                 (f"{_OWN}compactions", str(status.compactions)),
             ]
+            known = self._proxy.compactions
+            before = known.setdefault(self._chat.sync, status.compactions)
+            known[self._chat.sync] = status.compactions
+            self._proxy.metrics.count("compactions", max(status.compactions - before, 0))
 
     async def _answered(
         self, tenant: Tenant, asked: _Asked, messages: Sequence[object] | None
@@ -225,10 +231,12 @@ class Exchange:
 
         self._proxy.metrics.count("recoveries")
         try:
-            return await self._proxy.keep(recover())
+            smaller = await self._proxy.keep(recover())
+            await self._figures()
         except Exception as error:  # noqa: BLE001 - the client gets the upstream's own refusal
             _LOG.warning("not recovered: %s: %s", type(error).__name__, error)
             return None
+        return smaller
 
     async def _send(
         self, tenant: Tenant, asked: _Asked, messages: Sequence[object] | None
@@ -340,23 +348,28 @@ class Exchange:
         if answer.status == _TOO_MANY and all(name != "retry-after" for name, _ in headers):
             # Some clients give up at once on one without it.
             headers.append(("retry-after", _RETRY_AFTER))
-        await self._client.start(answer.status, [*headers, *self._own])
+        await self._client.start(answer.status, [*headers, *self._warnings, *self._standing])
         self._proxy.metrics.added_latency(self._added + time.monotonic() - self._came)
 
     async def _record(self, reader: AnswerReader) -> None:
         """Write the answer to the log of its conversation, once."""
-        if self._is_recorded or self._chat is None:
+        chat = self._chat
+        if self._is_recorded or chat is None:
             return
         self._is_recorded = True
         answer, is_partial = reader.finish()
         if answer is None:
             return
-        if is_partial:
-            self._proxy.metrics.count("partial_answers")
-            answer = marked_partial(answer)
+
+        async def record() -> None:
+            await chat.add_response(answer)
+            if is_partial:
+                self._proxy.metrics.count("partial_answers")
+                # A message of its own, so that a client that sends the part back is understood.
+                await chat.add_assistant(CUT_OFF)
+
         try:
-            recording = self._proxy.keep(self._chat.add_response(answer))
-            await asyncio.wait_for(recording, _RECORD_S)
+            await asyncio.wait_for(self._proxy.keep(record()), _RECORD_S)
         except Exception as error:  # noqa: BLE001 - the client has its answer all the same
             _LOG.warning("answer not recorded: %s: %s", type(error).__name__, error)
             self._warn()
@@ -364,7 +377,9 @@ class Exchange:
     async def _begin_early(self) -> None:
         self._proxy.metrics.count("heartbeats")
         kind = ("content-type", "text/event-stream; charset=utf-8")
-        await self._client.start(_OK, [kind, ("cache-control", "no-cache"), *self._own])
+        await self._client.start(
+            _OK, [kind, ("cache-control", "no-cache"), *self._warnings, *self._standing]
+        )
 
     async def _beat(self) -> None:
         await self._client.write(SIGNS_OF_LIFE[self._dialect])

@@ -11,11 +11,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
 
-from holdfast.gateway.bodies import Refused
+from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Gone, Incoming, gone, read_body
 from holdfast.gateway.exchange import Exchange
 from holdfast.recognition.request import dialect_of_path
+from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -52,7 +54,7 @@ class Authorize(Protocol):
         """Return the tenant of a request.
 
         Raises:
-            Refused: with status 401 or 403, when nobody may ask so.
+            HttpRefusal: with status 401 or 403, when nobody may ask so.
         """
         ...
 
@@ -66,6 +68,10 @@ class Proxy:
     client: UpstreamClient
     authorize: Authorize
     metrics: Metrics
+    compactions: WeakKeyDictionary[Conversation, int] = field(
+        default_factory=WeakKeyDictionary[Conversation, int]
+    )
+    """How often each conversation was compacted when it was last looked at."""
     _kept: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +86,7 @@ class Proxy:
             await _while_there(receive, client, exchange.run(tenant, raw))
         except Gone:
             pass
-        except Refused as refused:
+        except HttpRefusal as refused:
             await exchange.fail(refused.status, refused.sentence)
         except Exception:  # noqa: BLE001 - the outermost edge
             _LOG.exception("%s %s", incoming.method, incoming.path)

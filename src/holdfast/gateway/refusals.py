@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 __all__ = ["SIGNS_OF_LIFE", "error_body", "error_event"]
 
@@ -55,20 +56,19 @@ def error_body(dialect: str, status: int, sentence: str) -> bytes:
 def error_event(dialect: str, status: int, body: bytes) -> bytes:
     """Return an error, as a body says it, as the last event of a stream that has begun."""
     try:
-        fields: object = json.loads(body)
+        found: object = json.loads(body)
     except ValueError:
-        fields = None
-    if not isinstance(fields, dict) or "error" not in fields:
+        found = None
+    fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+    if "error" not in fields:
         text = body.decode("utf-8", "replace")[:1000] or f"HTTP {status}"
         fields = json.loads(error_body(dialect, status, text))
     match dialect:
         case "anthropic":
             return b"event: error\ndata: " + json.dumps(fields).encode() + b"\n\n"
         case "responses":
-            event = {
-                "type": "response.failed",
-                "response": {"object": "response", "status": "failed", "output": [], **fields},
-            }
+            response = {"object": "response", "status": "failed", "output": (), **fields}
+            event = {"type": "response.failed", "response": response}
             return b"event: response.failed\ndata: " + json.dumps(event).encode() + b"\n\n"
         case _:
             return b"data: " + json.dumps(fields).encode() + b"\n\n"
