@@ -14,6 +14,7 @@ import msgspec
 
 from holdfast.errors import DecodeError
 from holdfast.gateway.bodies import HttpRefusal, unpacked
+from holdfast.gateway.deltas import joined_events
 from holdfast.wiring.calling import StreamRecorder
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class AnswerReader:
             limit: How many bytes are read; an answer that goes on is then a partial one.
         """
         self._recorder = StreamRecorder()
+        self._dialect = dialect
         self._ends = _ENDS[dialect]
         self._encoding = encoding if encoding != "identity" else ""
         self._left = limit
@@ -62,7 +64,9 @@ class AnswerReader:
         self._left -= len(piece)
         self._pieces.append(piece)
         self._size += len(piece)
-        has_end = any(end in piece for end in self._ends)
+        has_end = False
+        for end in self._ends:
+            has_end = has_end or end in piece
         if self._encoding or not (has_end or self._size > _BATCH):
             return False
         if self._is_stream is None:
@@ -97,7 +101,8 @@ class AnswerReader:
         cut = max(data.rfind(b"\n\n"), data.rfind(b"\r\n\r\n"))
         rest = data[cut + 1 :] if cut >= 0 else data
         self._pieces, self._size = [rest], 0
-        for event in _events(data[: cut + 1] if cut >= 0 else b""):
+        texts = _texts(data[: cut + 1] if cut >= 0 else b"")
+        for event in joined_events(self._dialect, texts):
             if not _is_error(event):
                 self._recorder.take(event)
 
@@ -116,8 +121,8 @@ class AnswerReader:
                     self._recorder.take(piece)
 
 
-def _events(data: bytes) -> Iterator[dict[str, object]]:
-    """Yield the JSON objects of server-sent events; what is none is left out."""
+def _texts(data: bytes) -> Iterator[bytes]:
+    """Yield the data of server-sent events."""
     for block in data.replace(b"\r\n", b"\n").split(b"\n\n"):
         at = 0 if block.startswith(b"data:") else block.find(b"\ndata:") + 1
         if at == 0 and not block.startswith(b"data:"):
@@ -127,12 +132,7 @@ def _events(data: bytes) -> Iterator[dict[str, object]]:
             # Rare: data in several lines, or fields after it.
             lines = block.split(b"\n")
             text = b"\n".join(line[5:] for line in lines if line.startswith(b"data:"))
-        try:
-            found: object = msgspec.json.decode(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            yield cast("dict[str, object]", found)
+        yield text
 
 
 def _is_error(event: Mapping[str, object]) -> bool:
@@ -143,7 +143,7 @@ def stream_error(data: bytes) -> str:
     """Return the error that a stream begins with, as JSON; nothing where it begins well."""
     if b"error" not in data:
         return ""
-    errors = (event for event in _events(data) if _is_error(event))
+    errors = (event for event in joined_events("", _texts(data)) if _is_error(event))
     return next((json.dumps(each) for each in errors), "")
 
 
