@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.commands import examples
-from holdfast.cli.flags import profile_flag
-from holdfast.cli.screen import tell
+from holdfast.cli.flags import json_flag, profile_flag
+from holdfast.cli.screen import flush_output, show_json, tell
 from holdfast.config import KEYS, Flag, Setting, checked, load
 from holdfast.errors import MissingExtra
 
@@ -49,9 +49,14 @@ _FLAGS = {
 @click.option(
     "--workers", type=click.IntRange(1, 64), default=1, metavar="N", help="How many processes."
 )
-@click.option("--verbose", "-v", is_flag=True, help="Write a line for each request, as JSON.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Write a JSON line for each request to standard error."
+)
 @profile_flag
-def command(*, workers: int, verbose: bool, profile: Setting | None, **options: object) -> None:
+@json_flag
+def command(
+    *, workers: int, verbose: bool, as_json: bool, profile: Setting | None, **options: object
+) -> None:
     """Keep every conversation of any agent, and let none outgrow its window.
 
     An agent is pointed at the gateway by its base URL. Requests go on to the provider unchanged,
@@ -70,10 +75,10 @@ def command(*, workers: int, verbose: bool, profile: Setting | None, **options: 
             flags.append(Setting(path, checked(KEYS[path], value, origin), origin))
     settings = load(os.environ, flags).settings
     _log(verbose=verbose)
-    _serve(settings, flags, workers)
+    _serve(settings, flags, workers, as_json=as_json)
 
 
-def _serve(settings: Settings, flags: list[Setting], workers: int) -> None:
+def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: bool) -> None:
     from holdfast.gateway.app import check_reach, gateway_app
     from holdfast.gateway.server import WORKER, bound, serve
 
@@ -88,10 +93,17 @@ def _serve(settings: Settings, flags: list[Setting], workers: int) -> None:
         app = gateway_app(settings) if workers == 1 else WORKER
         host, port = listening.getsockname()[:2]
         url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        tell(
-            f"holdfast listens on {url}; agents find it by ANTHROPIC_BASE_URL={url}, "
-            f"OPENAI_BASE_URL={url}/v1 or GOOGLE_GEMINI_BASE_URL={url}"
-        )
+        environment = {
+            "ANTHROPIC_BASE_URL": url,
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "GOOGLE_GEMINI_BASE_URL": url,
+        }
+        if as_json:
+            show_json({"url": url, "environment": environment})
+            flush_output()
+        else:
+            ways = ", ".join(f"{name}={value}" for name, value in environment.items())
+            tell(f"holdfast listens on {url}; an agent finds it by one of {ways}")
         serve(app, listening, workers)
 
 
