@@ -338,7 +338,7 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
         return system
     ends = head_ends(it, policy.protect_first_n)
     ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
-    affordable = policy.target_tokens
+    affordable = policy.target_tokens // 2
     return next((end for end in ends if it.weight(system, end) <= affordable), system)
 
 
