@@ -61,6 +61,8 @@ class Turn:
     """Where the client has what was said, as an index of its messages by the ids in the store."""
     window: int
     """What the model takes, in tokens."""
+    recalled: bool = False
+    """Whether memory was put into the request, which the answer may repeat."""
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""

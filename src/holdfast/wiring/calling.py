@@ -45,10 +45,9 @@ class StreamRecorder:
         """Begin with nothing said."""
         self._assembler: StreamAssembler | None = None
         self._words: list[str] = []
-        self._whole: object = None
 
     def take(self, chunk: object) -> None:
-        """Take in the next chunk: OpenAI chat or Responses, or Anthropic, as object or JSON.
+        """Take in the next chunk: OpenAI chat or Responses, Anthropic or Gemini, object or JSON.
 
         Raises:
             DecodeError: when it is none of these.
@@ -59,31 +58,43 @@ class StreamRecorder:
             problem = f"a {type(chunk).__name__} is no chunk of a stream that is known"
             raise DecodeError("stream", "chunk", f"{problem}; hand add_response the whole answer")
         fields = cast("Mapping[str, object]", plain)
-        kind = str(fields.get("type", ""))
-        if kind.startswith("response."):
-            if kind == "response.output_text.delta":
-                self._words.append(str(fields.get("delta", "")))
-            self._whole = fields.get("response") if kind == "response.completed" else self._whole
-            return
         if self._assembler is None:
-            self._assembler = _assembler(is_openai="choices" in fields)
+            self._assembler = _assembler(fields)
         for piece in self._assembler.take(fields):
             if isinstance(piece, Spoken):
                 self._words.append(piece.text)
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether the end of the answer has come."""
+        return self._assembler is not None and self._assembler.is_whole
 
     @property
     def answer(self) -> object:
         """Return the whole answer, or the words of one that was cut off; None where none came."""
         if self._assembler is not None and self._assembler.is_whole:
             return self._assembler.answer()
-        return self._whole or "".join(self._words) or None
+        return "".join(self._words) or None
+
+    @property
+    def partial(self) -> dict[str, object] | None:
+        """Return what is finished of an answer that was cut off, and all of its words."""
+        return self._assembler.partial() if self._assembler is not None else None
 
 
-def _assembler(*, is_openai: bool) -> StreamAssembler:
-    if is_openai:
+def _assembler(first: Mapping[str, object]) -> StreamAssembler:
+    if str(first.get("type", "")).startswith("response."):
+        from holdfast.providers.stream_assemblers import ResponsesStream
+
+        return ResponsesStream()
+    if "choices" in first:
         from holdfast.providers.openai_model import ChatStream
 
         return ChatStream()
+    if "candidates" in first or "usageMetadata" in first:
+        from holdfast.providers.stream_assemblers import GeminiStream
+
+        return GeminiStream()
     from holdfast.providers.anthropic_model import MessageStream
 
     return MessageStream()
