@@ -122,18 +122,18 @@ class TreeFile:
         found = self._rows("SELECT identity FROM sessions WHERE id = ?", session)
         return str(found[0][0]) if found else ""
 
-    def path_to(self, node: Node) -> list[tuple[str, int]]:
-        """Return the call and the message of each node up to this one, the first one first."""
+    def path_to(self, node: Node) -> list[tuple[str, str, int]]:
+        """Return kind, call and message of each node up to this one, the first one first."""
         query = """
-            WITH RECURSIVE up(id, parent, depth, call, message) AS (
-                SELECT id, parent, depth, call, message FROM nodes WHERE id = ?
+            WITH RECURSIVE up(id, parent, depth, kind, call, message) AS (
+                SELECT id, parent, depth, kind, call, message FROM nodes WHERE id = ?
                 UNION ALL
-                SELECT n.id, n.parent, n.depth, n.call, n.message
+                SELECT n.id, n.parent, n.depth, n.kind, n.call, n.message
                 FROM nodes n JOIN up ON n.id = up.parent
             )
-            SELECT call, message FROM up ORDER BY depth
+            SELECT kind, call, message FROM up ORDER BY depth
         """
-        return [(str(call), int(message)) for call, message in self._rows(query, node.id)]
+        return [(kind, call, message) for kind, call, message in self._rows(query, node.id)]
 
     def has_tools(self, session: str) -> bool:
         """Say whether a session was ever given tools."""

@@ -23,7 +23,7 @@ from holdfast.engines import EngineDeps
 from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.errors import ConfigError
 from holdfast.formats.documents.container import SYSTEM_KEYS
-from holdfast.recognition.atoms import atoms_in
+from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
     from holdfast.session import Entry, Window
+    from holdfast.transcript import Message
+    from holdfast.wire import Dialect
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.registry import Conversations
 
@@ -48,6 +50,7 @@ __all__ = ["Turn", "TurnKeeper"]
 
 _SIDE_SHARE = 0.8
 """How much of a window the history of a side call may take; prompt and answer have the rest."""
+_MARKER = "cache_control"
 _PROMPT_AMONG_MESSAGES = frozenset({"openai", "responses"})
 _GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
@@ -73,11 +76,17 @@ class Turn:
         """Return the messages to send, compacted if that is due; None for those that came in."""
         if self.chat is None:
             return await in_store(self._cut) if self.found.node is not None else None
-        await self.chat.body(self.request.dialect)
+        body = await self.chat.body(self.request.dialect)
         window = await in_store(self.chat.sync.live.refresh)
         if all(entry.kind is Kind.SAID for entry in window.entries):
             return None
-        return self._spliced(window)
+        spliced = self._spliced(window)
+        is_valid = spliced is not None and not self._dialect.validate(Body(spliced))
+        return spliced if is_valid else body.messages
+
+    @property
+    def _dialect(self) -> Dialect:
+        return DIALECTS[self.request.dialect]
 
     def _cut(self) -> list[dict[str, object]] | None:
         """Return the history of a side call without its oldest part, where it does not fit.
@@ -91,37 +100,47 @@ class Turn:
         cut = engine.compress(self.messages, format=self.request.dialect)
         return cut.messages if cut.report.tokens_before > room else None
 
-    def _spliced(self, window: Window) -> list[dict[str, object]]:
+    def _spliced(self, window: Window) -> list[dict[str, object]] | None:
         """Return what was written in place of old messages, and the client's words for the rest.
 
-        What the client no longer tells is not told again, unless a compaction wrote it.
+        What the client no longer tells is not told again, unless a compaction wrote it. Nothing is
+        returned where one message of ours stands for several of the client.
         """
-        dialect = DIALECTS[self.request.dialect]
         entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
         folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
-        behind = [self.places.get(_source(each)) for each in entries[folded + 1 :]]
-        tail = min((place for place in behind if place is not None), default=len(self.messages))
-        shown = leading = _leading(self.request.dialect, self.messages)
-        first = len(leading)
-        for entry in entries[: folded + 1]:
-            place = self.places.get(_source(entry))
+        atoms = zip(self.request.atoms, self.request.places, strict=True)
+        results = {atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT}
+        places = [self._places_of(entry, results) for entry in entries]
+        tail = min((place for each in places[folded + 1 :] for place in each), default=None)
+        tail = len(self.messages) if tail is None else tail
+        leading = _leading(self.request.dialect, self.messages)
+        shown = [*leading]
+        for entry, found in zip(entries[: folded + 1], places, strict=False):
             if entry.kind is not Kind.SAID:
-                shown += dialect.encode((entry.message,)).messages
-            elif place is not None and place < tail:
-                shown.append(self.messages[place])
-        shortened = {
-            place: entry.message
-            for place, entry in zip(behind, entries[folded + 1 :], strict=True)
-            if place is not None and entry.kind is not Kind.SAID
-        }
-        for place in range(max(tail, first), len(self.messages)):
+                shown += self._dialect.encode((entry.message,)).messages
+            else:
+                shown += [self.messages[place] for place in found if place < tail]
+        shortened: dict[int, Message] = {}
+        for entry, found in zip(entries[folded + 1 :], places[folded + 1 :], strict=True):
+            if entry.kind is Kind.SAID:
+                continue
+            if len(found) != 1:
+                return None
+            shortened[found[0]] = entry.message
+        for place in range(max(tail, len(leading)), len(self.messages)):
             if place in shortened:
-                shown += dialect.encode((shortened[place],)).messages
+                shown += self._dialect.encode((shortened[place],)).messages
             else:
                 shown.append(self.messages[place])
-        if dialect.validate(Body(shown)):
-            return dialect.encode(window.transcript).messages
         return shown
+
+    def _places_of(self, entry: Entry, results: Mapping[str, int]) -> list[int]:
+        """Return where the client has what an entry says; results are found by their calls."""
+        calls = [bare_call_id(result.call_id) for result in entry.message.results]
+        found = {results[call] for call in calls if call in results}
+        if not found and (place := self.places.get(_source(entry))) is not None:
+            found = {place}
+        return sorted(found)
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -136,6 +155,22 @@ def _leading(dialect: str, messages: Sequence[dict[str, object]]) -> list[dict[s
     if dialect not in _PROMPT_AMONG_MESSAGES:
         return []
     return list(takewhile(lambda each: each.get("role") in ("system", "developer"), messages))
+
+
+def _unmarked(message: dict[str, object]) -> dict[str, object]:
+    """Return a message without cache markers: where they stand is the newest request's to say."""
+    content = message.get("content")
+    if not isinstance(content, list) or not any(
+        isinstance(block, dict) and _MARKER in block for block in cast("list[object]", content)
+    ):
+        return message
+    bare = [
+        {name: value for name, value in cast("dict[str, object]", block).items() if name != _MARKER}
+        if isinstance(block, dict)
+        else block
+        for block in cast("list[object]", content)
+    ]
+    return {**message, "content": bare}
 
 
 def _source(entry: Entry) -> int:
@@ -212,7 +247,7 @@ class TurnKeeper:
             ids += [entry.id] * len(atoms)
         fresh = found.known + len(ids)
         if fresh < len(request.atoms):
-            ids += self._appended(chat, request, messages[request.places[fresh] :], fresh)
+            ids += self._appended(chat, request, messages, fresh)
         return ids
 
     def _appended(
@@ -222,7 +257,13 @@ class TurnKeeper:
         messages: Sequence[dict[str, object]],
         fresh: int,
     ) -> list[int]:
-        said = DIALECTS[request.dialect].decode(Body([*messages]))
+        decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
+        new = [_unmarked(each) for each in messages[first:]]
+        if request.dialect == "gemini":
+            # Calls without an id are known by their place among all.
+            said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
+        else:
+            said = decode(Body(new))
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh
@@ -251,15 +292,17 @@ class TurnKeeper:
         """Return where each stored message stands in the request."""
         path = self.tree.path_to(found.node) if found.node else []
         places: dict[int, int] = {}
-        if found.how is Continuity.REVISION:
-            # Told otherwise, but by the same calls.
-            by_call = {call: message for call, message in path if call}
-            for atom, place in zip(request.atoms[: found.known], request.places, strict=False):
-                if atom.call in by_call:
-                    places.setdefault(by_call[atom.call], place)
-        else:
-            for (_, message), place in zip(path, request.places, strict=False):
+        is_same_length = len(path) == found.known
+        if found.how is not Continuity.REVISION or is_same_length:
+            for (_, _, message), place in zip(path, request.places, strict=False):
                 places.setdefault(message, place)
+        else:
+            # Told otherwise and in more or fewer pieces, but by the same calls.
+            by_call = {(kind, call): message for kind, call, message in path if call}
+            places[path[0][2]] = request.places[0]
+            for atom, place in zip(request.atoms[: found.known], request.places, strict=False):
+                if (message := by_call.get((atom.kind, atom.call))) is not None:
+                    places.setdefault(message, place)
         for message, place in zip(new, request.places[found.known :], strict=True):
             places.setdefault(message, place)
         return places

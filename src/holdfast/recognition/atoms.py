@@ -27,6 +27,7 @@ __all__ = ["Atom", "AtomKind", "atoms_in", "atoms_of", "bare_call_id", "prefix_h
 _MARKS = re.compile(r"[^0-9A-Za-z]+")
 _ITEM = re.compile(r"(?<=.)[^0-9A-Za-z]fc_.*")
 """The id of an item that some clients add to that of its call when the model changes."""
+_MADE_UP = re.compile(r"gemini_\d+_")
 _SIZE = 16
 """Bytes of a digest: enough that no two messages of a store ever share one by chance."""
 
@@ -52,7 +53,12 @@ class Atom:
 
 
 def bare_call_id(id_: str) -> str:
-    """Return a call id as clients agree on it: some take marks out of ids that they are given."""
+    """Return a call id as clients agree on it: some take marks out of ids that they are given.
+
+    One that was made up for a call without an id, from its place in a request, is none.
+    """
+    if _MADE_UP.match(id_):
+        return ""
     return _MARKS.sub("", _ITEM.sub("", id_))
 
 
