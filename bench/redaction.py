@@ -83,6 +83,14 @@ UNITS = {
     "flags of commands": "-a abcd ",
     "open brackets": "PASSWORD=a1b2((",
     "unlikely letters": "qxzjkv",
+    "keys of something": "x_key=a1b2c3d4e5f6a7 ",
+    "names with a blank": "api key ",
+    "names of services": "mailjet: a1b2c3d4e5f6a7b8c9d0 ",
+    "blocks of YAML": "token: |\n  ",
+    "lines of images": "ENV A_KEY ab",
+    "users of shares": "net use \\\\a\\b /user:",
+    "five fields": "a:1234:b:c:d1x ",
+    "tickets": "$krb5tgs$23$",
 }
 
 

@@ -54,7 +54,7 @@ def run(paths: Sequence[Path] = (), policies: Sequence[Policy] = POLICIES) -> Re
     found = events(sessions(paths))
     scores = measure(found, policies)
     recalled = searching.measure(found)
-    note = f"PassContext over events; characters are means too. {SAMPLE} {CAVEATS}"
+    note = f"Means over events; characters are means too. {SAMPLE} {CAVEATS}"
     return Result(
         "continuity",
         (

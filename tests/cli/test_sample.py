@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,14 @@ def test_the_window_is_shown_with_the_record_in_its_place() -> None:
 def test_the_last_words_say_how_to_see_more() -> None:
     assert "  holdfast sample --full  " in run("sample").text
     assert "  holdfast sample --full  " not in run("sample", "--full").text
+
+
+def test_the_session_can_be_had_as_a_file_for_other_commands(tmp_path: Path) -> None:
+    place = tmp_path / "session.json"
+    assert run("sample", "-o", str(place)).code == 0
+    messages = json.loads(place.read_bytes())
+    assert (len(messages), messages[0]["role"]) == (len(sample_session()), "system")
+    assert run("inspect", str(place)).code == 0
 
 
 def section(heading: str) -> list[str]:

@@ -369,7 +369,7 @@ def test_of_an_opening_that_is_too_heavy_the_report_says_why_and_quotes_what_mat
     outcome = compacted(transcript, WINDOW)
     assert isinstance(outcome, Folded)
     said = outcome.report.cuts.opening
-    assert "tokens, and 5,440 may stay" in said
+    assert "tokens, and 2,720 may stay" in said
     assert '"Set up billing."' in said
     assert '"Never touch the schema."' in said
     assert "Never touch the schema" in outcome.transcript[1].text or any(

@@ -297,3 +297,44 @@ def test_the_second_argument_of_a_credential_is_found() -> None:
 
 def test_a_sentence_without_spaces_ends_a_bare_value() -> None:
     assert fields("\u5bc6\u7801\uff1aaB3#fG7!kL9@\u3002\u8bf7\u4fdd\u5b58") == ["aB3#fG7!kL9@"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zork_token: |\n  {}",
+        "zork_token: >-\n    {}\nnext: 1",
+        "<zorkToken>\n    {}\n</zorkToken>",
+        '$zorkToken .= "{}"',
+        '$zorkToken ??= "{}"',
+        "zork secret key = {}",
+        "API key: {}",
+        "the zork_token {} works",
+        "GH_PAT={}",
+        "zork_key = {}",
+        'zorkKey: "{}"',
+    ],
+)
+def test_a_generated_value_is_found_however_it_is_bound(text: str) -> None:
+    secret = "8363e3ca7e897cae7d76b8f46632e155"
+    written = text.format(secret)
+    assert environment(written) + fields(written) == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cache_key = 8363e3ca7e897cae7d76b8f46632e155",
+        "primary key: 8363e3ca7e897cae7d76b8f46632e155",
+        "Sec-WebSocket-Key: XKKnYLBqnx418vVbt7qKvw==",
+        "zork_key = some_long_name_of_a_thing_2_go",
+        "x25519_key: x25519.X25519PrivateKey",
+        "zork_key: 550e8400-e29b-41d4-a716-446655440000",
+        "the token 550e8400-e29b-41d4-a716-446655440000 was made",
+        "#define initCustomSecret XXH3_initCustomSecret_avx512",
+        "pat = 8363e3ca7e897cae",
+        "token: |\n  Enter what the server has sent",
+    ],
+)
+def test_keys_that_find_something_and_names_of_keys_stay(text: str) -> None:
+    assert environment(text) + fields(text) == []

@@ -175,3 +175,39 @@ def test_addresses_without_a_scheme_lose_their_password(text: str, secret: str) 
 )
 def test_at_signs_without_a_password_stay(text: str) -> None:
     assert dsn_pass(survey(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("FROM a\nENV DB_PASSWORD s3cr3tPw9\nRUN b", "s3cr3tPw9"),
+        ("ENV API_TOKEN '8f3a9b2c7d1e4f60'", "8f3a9b2c7d1e4f60"),
+        (r"net use \\srv01\share Zx9!kdQ2 /user:CORP\svc_backup", "Zx9!kdQ2"),
+        (r"net use Z: \\srv01\share /user:CORP\svc_backup Zx9!kdQ2", "Zx9!kdQ2"),
+        ("db.prod.internal:6432:billing:app:k9Xz2LmQ7w", "k9Xz2LmQ7w"),
+        ("admin:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=", "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g="),
+        ("$P$B" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5", "$P$B" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5"),
+        ('<Pass encoding="base64">VGhpc0lzQVRlc3RQYXNz</Pass>', "VGhpc0lzQVRlc3RQYXNz"),
+        ("username admin password 7 0822455D0A16544541", "0822455D0A16544541"),
+        ("the password for user 'app' is 'k9Xz2Lm'", "k9Xz2Lm"),
+        ("https://mainnet.infura.io/v3/7238211010344719ad14a89db8741580", "7238211010344719ad14"),
+    ],
+)
+def test_commands_and_lines_without_a_sign_lose_their_secret(text: str, secret: str) -> None:
+    assert secret not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ENV NODE_ENV production",
+        "ENV SECRET_KEY_FILE /run/secrets/key",
+        r"net use Z: \\srv01\share /persistent:yes",
+        "src/main.c:1234:56:error:foo1x",
+        "2024-01-02T12:1234:started:worker:abc",
+        "a:{SHARED}",
+        "the password for user 'app' is required",
+    ],
+)
+def test_commands_and_lines_without_a_secret_stay(text: str) -> None:
+    assert redact(text) == text

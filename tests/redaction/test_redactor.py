@@ -322,11 +322,13 @@ def test_labelled_samples_are_told_apart(shared: Path, name: str) -> None:
     assert hits / (hits + alarms) >= 0.90
 
 
-def test_a_uuid_under_a_token_name_is_an_id_unless_it_is_in_an_npmrc_line() -> None:
+def test_a_uuid_under_a_token_name_is_an_id_unless_a_service_or_a_registry_gave_it() -> None:
     uuid = "743b294a-cd03-11ec-9d64-0242ac120002"
     assert redact(f"request_token={uuid}") == f"request_token={uuid}"
     assert uuid not in redact(f"//registry.npmjs.org/:_authToken={uuid}")
     assert uuid not in redact(f"HEROKU_API_KEY='{uuid}'")
+    assert uuid not in redact(f"X-Postmark-Server-Token: {uuid}")
+    assert uuid not in redact(f"pinecone token: {uuid}")
 
 
 def test_a_number_three_times_in_a_row_is_a_made_up_token() -> None:

@@ -70,6 +70,15 @@ TOKENS = [
     "AGE-SECRET-KEY-PQ-1" + made(58, string.ascii_uppercase + string.digits).upper(),
     made(52) + "JQQJ99BAACAAAAAAAAAAAAASAZDO" + made(4),
     "da2-" + made(26, string.ascii_lowercase),
+    "9-" + made(64),
+    made(6) + "_" + made(29) + "_mmk",
+    made(32, "0123456789abcdef") + "." + made(16),
+    "00D" + made(12) + "!AQ4" + made(90),
+    "api_live_us." + made(40),
+    "1000." + made(32, "0123456789abcdef") + "." + made(32, "0123456789abcdef"),
+    "glc_" + made(30) + "/" + made(30) + "==",
+    "mdb_sa_sk_" + made(40),
+    "key_" + made(64, "0123456789abcdef"),
 ]
 
 
@@ -77,6 +86,35 @@ TOKENS = [
 @pytest.mark.parametrize("frame", ["{}", "see {}, then", '"{}"', "x={}", r"\n{}\n", "(é {})"])
 def test_a_token_is_found_wherever_it_stands(token: str, frame: str) -> None:
     assert vendor(frame.format(token)) == [token]
+
+
+def test_a_hexadecimal_token_may_have_few_different_digits_but_no_runs_of_them() -> None:
+    assert vendor("shpat_" + "abcdef12" * 4) == ["shpat_" + "abcdef12" * 4]
+    assert vendor("shpat_" + "aaaabbbbccccddddeeeeffff11112222") == []
+
+
+def test_a_run_that_calls_itself_a_live_key_or_a_token_is_one_of_an_unknown_vendor() -> None:
+    for front in ("zork_live_", "zork_v2_sk_", "a_zork_token_"):
+        token = front + made(30)
+        assert vendor(f'"{token}"') == [token]
+    assert vendor("zork_live_mode_is_on_for_all_users_1") == []
+    assert vendor(f"zork_{made(30)}") == []
+
+
+def test_a_generated_value_beside_the_name_of_a_service_is_a_secret() -> None:
+    digest = made(32, "0123456789abcdef")
+    uuid = "f59dffd2-83ea-47c7-ba8f-95e053a6d0ae"
+    assert vendor(f"assemblyai = {digest}") == [digest]
+    assert vendor(f'"mailjet": "{digest}"') == [digest]
+    assert vendor(f"postmark: '{uuid}'") == [uuid]
+    for name in ("zork", "sentry_commit", "mailjet_id", "see mailjet, revision"):
+        assert vendor(f"{name}: {digest}") == []
+
+
+def test_the_key_of_a_robot_account_is_found_behind_its_name() -> None:
+    key = made(64, string.ascii_uppercase + string.digits).upper()
+    assert vendor(f"org+builder:{key}") == [key]
+    assert vendor(f"builder:{key}") == []
 
 
 def test_a_token_with_dots_may_end_a_sentence() -> None:

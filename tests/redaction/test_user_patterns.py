@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError
@@ -53,6 +53,9 @@ def test_a_pattern_masks_what_it_finds() -> None:
         ("\\bschl\u00fcssel", "letters beyond ASCII"),
         ("a\ud800", "not a valid regular expression"),
         ("a?", "matches the empty text"),
+        (r"b*?\b", "matches the empty text"),
+        (r"key|\ba?", "matches the empty text"),
+        (r"k\C", "half a character"),
         ("x" * 2000, "longer than"),
     ],
 )
@@ -132,6 +135,9 @@ PIECES = st.sampled_from(
 MORE = st.sampled_from(["(?:ab|b)", "(?:a|ab)+", "-", "(?:b+-)*", r"\b", "[^a]", "."])
 
 
+@example(["b*?", r"\b"], "b")
+@example([r"\b", "a?", "b*?", "$"], "a b\n")
+@example(["a?", r"\b", "."], "b a")
 @given(
     st.lists(PIECES | MORE, min_size=1, max_size=6),
     st.text("ab-1 \n", max_size=40),

@@ -15,6 +15,7 @@ import click
 from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.compressing import figures
 from holdfast.cli.context_map import Frame, legend, window_bar
+from holdfast.cli.files import write_output
 from holdfast.cli.screen import Styled, screen, show_json, wrapped
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings
@@ -56,15 +57,26 @@ _WAYS_ON = {_MORE: "shows the whole record", **_ON_OWN_FILES}
 """What to do next, shown at the end."""
 
 
-@click.command("sample", epilog=examples("holdfast sample", "holdfast sample --full | less"))
+@click.command(
+    "sample",
+    epilog=examples(
+        "holdfast sample", "holdfast sample --full | less", "holdfast sample -o session.json"
+    ),
+)
 @click.option("--full", is_flag=True, help="Show the whole record.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(*, full: bool, as_json: bool) -> Exit:
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the session itself, to try other commands on."
+)
+def command(*, full: bool, as_json: bool, output: str | None) -> Exit:
     """Compact a bundled session, and show what happened.
 
     The session is that of an agent at work on a billing service. No model is asked and no
     setting is read, so the result is the same everywhere.
     """
+    if output is not None:
+        write_output(output, _content())
+        return Exit.DONE
     engine = engine_of(Settings(model=ModelSettings(context_length=_WINDOW)))
     before = sample_session()
     report = engine.compact(before)
@@ -78,8 +90,11 @@ def command(*, full: bool, as_json: bool) -> Exit:
 
 def sample_session() -> Transcript:
     """Return the bundled session."""
-    content = files("holdfast.cli").joinpath("sample_session.json").read_bytes()
-    return read(content, format="openai").transcript
+    return read(_content(), format="openai").transcript
+
+
+def _content() -> bytes:
+    return files("holdfast.cli").joinpath("sample_session.json").read_bytes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,7 +357,7 @@ def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) 
     told = f"; of what the user said there: {quotes}" if quotes else ""
     return context.redact(
         f"messages {head} to {end - 1} of the opening are folded: all of it weighs "
-        f"{it.weight(system, end):,} tokens, and {policy.target_tokens:,} may stay{told}"
+        f"{it.weight(system, end):,} tokens, and {policy.target_tokens // 2:,} may stay{told}"
     )
 
 

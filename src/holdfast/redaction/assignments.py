@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.redaction.sites import SecretKind, Value, kind_of, read_value, whole_value
+from holdfast.redaction.sites import (
+    SecretKind,
+    Value,
+    kind_of,
+    names_service,
+    read_value,
+    whole_value,
+)
 from holdfast.redaction.spans import SecretSpan
 from holdfast.redaction.values import (
     LETTERS,
@@ -18,6 +25,7 @@ from holdfast.redaction.values import (
     is_passphrase,
     is_placeholder,
     is_random,
+    is_varied,
     is_wordy,
     sounds_spoken,
 )
@@ -41,7 +49,13 @@ __all__ = [
 ]
 
 # Tuples, because members of an enumeration are slow to hash and quick to compare.
-_NAMED = (SecretKind.PASSWORD, SecretKind.SECRET, SecretKind.TOKEN, SecretKind.KEY)
+_NAMED = (
+    SecretKind.PASSWORD,
+    SecretKind.SECRET,
+    SecretKind.TOKEN,
+    SecretKind.KEY,
+    SecretKind.SOME_KEY,
+)
 _PERSONAL = (SecretKind.PASSWORD, SecretKind.SECRET)
 _SHORTEST_PASSWORD = 4
 _SHORTEST_TOKEN = 8
@@ -63,9 +77,13 @@ _JOINED = re.compile(rb"[A-Za-z][-_. :]")
 _NUMBERED = re.compile(rb"[^\d/:]*+\d[^/:]*+\Z")
 _HYPHENATED = re.compile(rb"[A-Za-z]-[A-Za-z]")
 _SYMBOL = re.compile(rb"[!@#$%^*?~+]")
+_GENERATED = re.compile(rb"(?=[^\d]*\d[^\d]*\d)[A-Za-z0-9][A-Za-z0-9+_=.-]*+\Z")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # What a loose site has between name and value: nothing, a word of prose, or a line of a table.
-_LOOSE = re.compile(rb"[\s\"'`\]]*+(?:(?:is|was|to|ist|es|est)[\s:]+|\|\s*+)?+\Z", re.IGNORECASE)
+_LOOSE = re.compile(
+    rb"[\s\"'`\]]*+(?:(?:for|of) [^:=]{1,90} is )?+(?:(?:is|was|to|ist|es|est)[\s:]+|\|\s*+)?+\Z",
+    re.IGNORECASE,
+)
 _WIDE_STOP = re.compile("[\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1b\uff1f]")
 _NETRC = re.compile(
     rb"(?:machine[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}|default[ \t]{1,4}|(?:\A|\n)[ \t]{0,40})"
@@ -153,6 +171,8 @@ def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
         value: The value without quotes.
         literal: Whether the value cannot be code: it is quoted, or in an environment line.
     """
+    if kind is SecretKind.SOME_KEY:
+        return _is_generated(value)
     shortest = _SHORTEST_PASSWORD if kind in _PERSONAL else _SHORTEST_TOKEN
     # It is judged up to an equals sign inside, unless little is left.
     judged = value[:_JUDGED]
@@ -184,6 +204,21 @@ def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
     digits = len(value) - len(value.translate(None, b"0123456789"))
     letters = len(value) - len(value.translate(None, LETTERS))
     return bool(letters) and (bool(digits) or bool(_SYMBOL.search(value)))
+
+
+def _is_generated(value: bytes) -> bool:
+    """Return whether a value can only be generated, whatever it is called."""
+    is_long = _LONG <= len(value) <= _JUDGED and bool(_GENERATED.match(value))
+    # What has `key` inside is the name of one.
+    if (
+        not is_long
+        or b"key" in value.lower()
+        or _UUID.match(value)
+        or is_placeholder(value)
+        or counts_far(value)
+    ):
+        return False
+    return is_random(value) and is_varied(value)
 
 
 def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
@@ -291,7 +326,8 @@ def _is_said(raw: bytes, site: Site, value: Value) -> bool:
     if not sign and b"login" in before and _NETRC.search(before):
         return not sounds_spoken(secret) and not is_placeholder(secret)
     if not sign and not value.quoted:
-        return False
+        is_name = raw[site.start : site.stop] in secret
+        return site.kind is not SecretKind.PASSWORD and not is_name and _is_generated(secret)
     if site.kind not in _PERSONAL and len(secret) < _LONG_SAID:
         return False
     first = _SEPARATOR.split(secret, 1)[0]
@@ -302,8 +338,10 @@ def _is_said(raw: bytes, site: Site, value: Value) -> bool:
 
 def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool:
     if site.kind is SecretKind.TOKEN and _UUID.match(written):
-        # A token that is a UUID is mostly an id; in an .npmrc line it is a credential.
-        return bool(_NPMRC.search(raw[max(site.start - _REGISTRY, 0) : site.start]))
+        # A token that is a UUID is mostly an id; a service or a registry gives out credentials.
+        return names_service(raw[max(site.start - _LONG, 0) : site.stop].decode()) or bool(
+            _NPMRC.search(raw[max(site.start - _REGISTRY, 0) : site.start])
+        )
     if not literal and len(written) < _LONG and _IDENTIFIER.match(written):
         # Names in code join their words; what joins nothing and makes no words is generated.
         is_name = _JOINED.search(written) or not is_gibberish(written)
@@ -353,7 +391,7 @@ def flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]
             kind = SecretKind.PASSWORD
         else:
             kind = kind_of(letter.decode()) if len(letter) > 1 else SecretKind.NOTHING
-        if kind in (SecretKind.NOTHING, SecretKind.PHONE):
+        if kind in (SecretKind.NOTHING, SecretKind.PHONE, SecretKind.NET_USER):
             continue
         value = read_value(raw, start)
         # What stands apart from the `-p` of `mysql` is a database.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.redaction.sites import SecretKind
+from holdfast.redaction.assignments import holds_secret
+from holdfast.redaction.sites import SecretKind, kind_of
 from holdfast.redaction.spans import Mask, SecretSpan
 from holdfast.redaction.survey import find_each
 from holdfast.redaction.values import is_placeholder, is_varied
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import TextViews
 
-__all__ = ["crypt_pass", "dsn_pass", "key_file_pass", "manifest_pass"]
+__all__ = ["command_pass", "crypt_pass", "dsn_pass", "image_pass", "key_file_pass", "manifest_pass"]
 
 _REACH = 16_384
 _BLOCK = re.compile(
@@ -47,7 +48,15 @@ _CRYPT = re.compile(
     rb"|[58]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43}"
     rb"|6\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}"
     rb"|(?:y|gy|7)\$[./A-Za-z0-9]{1,32}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"
+    rb"|[PH]\$[./A-Za-z0-9]{31}(?![./A-Za-z0-9])|krb5(?:asrep|tgs|pa)\$\d\d?\$[^\s\"']{40,8192}+"
+    rb"|(?:pbkdf2-sha\d{1,3}|scrypt)\$[a-z0-9=,]{1,40}\$[./A-Za-z0-9+=]{8,64}\$[./A-Za-z0-9+=]{27,128}"
     rb"|argon2(?:id|i|d)\$v=\d{1,3}\$[mtp=,\d]{1,40}\$[A-Za-z0-9+/]{8,64}+\$[A-Za-z0-9+/]{16,256}+)",
+)
+_ENV = re.compile(rb"ENV[ \t]{1,4}([A-Z][A-Z0-9_]{1,63}+)[ \t]{1,4}[\"']?([^\s\"'=]{4,256}+)")
+_NET_USE = re.compile(
+    rb"net use (?:[A-Za-z*]:? )?\\\\[^\s]{1,200}+ "
+    rb"(?:/user:[^\s]{1,100}+ ([^\s/]\S{2,127}+)|([^\s/]\S{2,127}+) /user:)",
+    re.IGNORECASE,
 )
 _AT = re.compile(rb"@(?=tcp6?\(|unix\(|cloudsql\(|//|[\w.-])")
 _LOGIN_REACH = 200
@@ -107,6 +116,31 @@ def crypt_pass(view: TextViews) -> list[SecretSpan]:
     if b"$" not in raw:
         return []
     return [SecretSpan(*found.span()) for found in _CRYPT.finditer(raw) if is_varied(found.group())]
+
+
+def command_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
+    """Return the passwords of `net use`, before or behind its `/user:`."""
+    raw = view.raw
+    spans: list[SecretSpan] = []
+    for site in sites:
+        if site.kind is SecretKind.NET_USER:
+            at = view.lower.rfind(b"net use ", max(0, site.start - _LOGIN_REACH), site.start)
+            line = _NET_USE.match(raw, at) if at >= 0 else None
+            secret = line.group(line.lastindex or 0) if line else b""
+            if line and not is_placeholder(secret):
+                spans.append(SecretSpan(*line.span(line.lastindex or 0)))
+    return spans
+
+
+def image_pass(view: TextViews) -> list[SecretSpan]:
+    """Return the values of `ENV NAME value` in a Dockerfile, which has no sign between them."""
+    raw = view.raw
+    spans: list[SecretSpan] = []
+    for at in find_each(raw, b"V"):
+        line = _ENV.match(raw, at - 2) if raw.startswith(b"ENV ", at - 2) else None
+        if line and holds_secret(kind_of(line.group(1).decode()), line.group(2), literal=True):
+            spans.append(SecretSpan(*line.span(2)))
+    return spans
 
 
 def dsn_pass(view: TextViews) -> list[SecretSpan]:

@@ -46,10 +46,15 @@ _ATTRIBUTES = frozenset(b"path domain expires max-age samesite priority version"
 _TELLING = re.compile(rb"sess|sid|auth|token|jwt|login|csrf|xsrf|remember|secret|key|id\Z")
 _SHORTEST_COOKIE = 6
 # Also the sign of a line `host:port:database:user:password`, as a `.pgpass` has them.
-_ADDRESS = re.compile(rb":(?://|5432:|\*:)")
+# And of a hash as LDAP and `.htpasswd` have it, `user:{SHA}...`.
+_ADDRESS = re.compile(rb":(?=[/\d*{])(?://|[1-9]\d{3,4}:|\*:|\{(?=S))")
+_HASH = re.compile(rb"S?SHA(?:256|512)?\}[A-Za-z0-9+/]{27,120}+={0,2}")
+_BRACE = 0x7B
 _PGPASS = re.compile(
-    rb"[ \t>|?]{0,8}[^\s:]{1,253}+:(?:5432|\*):[^\s:]{1,64}+:[^\s:]{1,64}+:([^\s:]\S{2,127}+)"
+    rb"[ \t>|?]{0,8}([^\s:]{1,253}+):(\d{4,5}|\*)"
+    rb":([^\s:]{1,64}+):([^\s:]{1,64}+):([^\s:]\S{2,127}+)"
 )
+_USUAL_PORTS = (b"5432", b"*")
 _LINE = 300
 _COLON = 0x3A
 _AUTHORITY = re.compile(
@@ -63,6 +68,10 @@ _WEBHOOK = re.compile(
     rb"|discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{10,20}/([\w-]{30,100})"
     rb"|hooks\.zapier\.com/hooks/catch/(\d+/\w+)"
     rb"|(?:webhook\.office\.com|office\.com)/webhook\w{0,3}/([\w@./-]{40,300})"
+    rb"|infura\.io/(?:ws/)?v3/([0-9a-f]{32})|alchemy(?:api)?\.(?:com|io)/v2/([\w-]{32})"
+    rb"|thingsboard\.cloud/api/v1/([a-z0-9]{20})/|maker\.ifttt\.com/trigger/[\w-]{1,64}/with/key/([\w-]{20,64})"
+    rb"|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/([\w-]{30,64})"
+    rb"|qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=([\w-]{30,64})"
     rb"|softlayer\.com/(?:soap|xmlrpc|rest)/v3(?:\.1)?/([a-z0-9]{64})(?![a-z0-9])"
     rb"|chat\.googleapis\.com/v1/spaces/[\w-]+/messages\?([\w=&%-]{20,300}))",
     re.IGNORECASE,
@@ -171,8 +180,12 @@ def login_pass(view: TextViews, addresses: Iterable[int]) -> list[SecretSpan]:
             start = raw.rfind(b"\n", max(0, address - _LINE), address) + 1
             line = _PGPASS.match(raw, start) if start > seen else None
             seen = start
-            if line and not is_placeholder(line.group(1)):
-                spans.append(SecretSpan(*line.span(1)))
+            if line and _is_password_line(line):
+                spans.append(SecretSpan(*line.span(5)))
+            continue
+        if raw[address - 1] == _BRACE:
+            if hashed := _HASH.match(raw, address):
+                spans.append(SecretSpan(address - 1, hashed.end()))
             continue
         found = _AUTHORITY.match(raw, address)
         if found is None:
@@ -184,6 +197,17 @@ def login_pass(view: TextViews, addresses: Iterable[int]) -> list[SecretSpan]:
         elif is_random(lone) and not is_placeholder(lone):
             spans.append(SecretSpan(*found.span(3)))
     return spans
+
+
+def _is_password_line(line: re.Match[bytes]) -> bool:
+    """Return whether five fields are those of a `.pgpass`, and not a place in a file."""
+    host, port, database, user, password = line.groups()
+    if is_placeholder(password):
+        return False
+    if port in _USUAL_PORTS:
+        return True
+    is_place = b"/" in host or database.isdigit() or user.isdigit() or b":" in password
+    return not is_place and is_random(password)
 
 
 def webhook_pass(view: TextViews, addresses: Iterable[int]) -> list[SecretSpan]:

@@ -16,8 +16,10 @@ from holdfast.redaction.assignments import (
 )
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
 from holdfast.redaction.files import (
+    command_pass,
     crypt_pass,
     dsn_pass,
+    image_pass,
     key_file_pass,
     manifest_pass,
 )
@@ -53,6 +55,7 @@ _BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (
     jwt_pass,
     private_key_pass,
     crypt_pass,
+    image_pass,
     dsn_pass,
     signature_pass,
     bearer_pass,
@@ -74,6 +77,7 @@ _BY_NAME: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = 
     phone_field_pass,
     key_file_pass,
     manifest_pass,
+    command_pass,
 )
 _NOISY: tuple[Callable[[TextViews, Sequence[Site]], list[SecretSpan]], ...] = (
     environment_pass,

@@ -19,6 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.redaction.survey import STICKY, find_each, unglued
+from holdfast.redaction.vendor_tables import EVERYDAY, SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,9 @@ __all__ = [
     "Value",
     "find_sites",
     "kind_of",
+    "names_service",
     "read_value",
+    "split_words",
     "whole_value",
 ]
 
@@ -59,17 +62,18 @@ _KEYS = frozenset(
     developer prod live sandbox restricted personal security vault authentication authorization
     user rest management project org partner merchant billing payment tunnel join bootstrap
     sas connection bearer host cloud preshared psk fernet registry pat
-    ibm sl softlayer iam cos cloudant okta openai anthropic stripe aws
-    azure gcp google github gitlab slack twilio sendgrid mailgun mailchimp datadog dd newrelic
-    relic sentry algolia airtable heroku netlify vercel cloudflare digitalocean shopify square
-    postman doppler grafana fastly dynatrace linear notion figma discord telegram huggingface hf
-    cohere mistral groq gemini replicate pinecone langsmith deepseek openrouter perplexity tavily
-    serper elevenlabs deepgram asana jira confluence atlassian bitbucket npm pypi nuget rubygems
-    docker dockerhub artifactory jfrog snyk sonar codecov circleci travis buildkite sumo sumologic
-    splunk launchdarkly contentful mapbox maps plaid coinbase binance kraken infura alchemy
-    etherscan meraki adafruit beamer clojars finicity freshbooks rapidapi intercom zendesk hubspot
-    facebook fb twitter mailjet messagebird nexmo vonage plivo pusher pubnub supabase
-    firebase""".split(),
+    sl iam cos alchemy sdk""".split(),
+).union(SERVICES.split(), EVERYDAY.split())
+_SERVICES = frozenset(f"{SERVICES} {EVERYDAY} api access".split())
+# What has a key that finds something, and opens nothing.
+_FINDS = frozenset(
+    """bucket cache column composite config content data dedup dedupe dict doc document entity entry
+    event field file foreign group hash hot idempotency idx index item job kms label lookup map
+    memo message metadata natural node object parent partition path primary product pub query range
+    record redis ref region request resource result root route routing row s3 schema search sequence
+    shard signature slot sort state storage store table tag task test translation tree tuple
+    type unique url video view window the this that a of on by with same first last each one other
+    every any its ssh host finger s socket fips mlkem""".split(),
 )
 LONGEST_VALUE = 4096
 _FIRST_LOOK = 256
@@ -84,16 +88,22 @@ _BINDS = (
     # A declared type between name and value: `token: str = "..."`.
     + rb":[ \t]?&?(?:'static )?(?:str|string|bytes|optional\[str\]|str \| none|string\?)"
     + rb"[ \t]?=(?!=)"
-    + rb"|=>|:{1,3}=|\?=|={1,3}|:{1,2}(?!//)|\|\|=?"
+    # A block of YAML, whose value is on the next line.
+    + rb"|:[ \t]{1,4}[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40}(?=\S)"
+    + rb"|=>|:{1,3}=|\?{1,2}=|\.=|={1,3}|:{1,2}(?!//)|\|\|=?"
+    # Of whom it is: `the password for user 'app' is '...'`.
+    + rb"|(?<=password[ \t])(?:for|of) (?:the )?user(?:name)? [\"'][^\"'\n]{1,64}[\"'] is (?=[\"'])"
+    # How a router has hidden it: `password 7 0822455D`.
+    + rb"|(?:(?<=password[ \t])|(?<=secret[ \t])|(?<=key[ \t]))[0-9][ \t](?=[0-9a-f]{8})"
     # In prose, in another file's words, and in tables; who uses such a site looks closer.
     + rb"|(?<=[ \t?])(?:is|was|to|ist|es|est)(?:[ \t]{1,4}|:)|\||(?<=\?)|(?<=\? )"
-    + rb"|(?<=[ \t])(?=[\"'])|(?<=password[ \t])(?=[^\s=:|?])"
+    + rb"|(?<=[ \t])(?=[\"']|[A-Za-z0-9+/_.-]{20})|(?<=password[ \t])(?=[^\s=:|?])"
     # An argument after a quoted name: `setenv("API_KEY", "...")`.
     + rb"|(?<=[\"'`]),(?=[ \t]{0,4}\\{0,3}[\"'`])"
     # The second argument of `NetworkCredential("user", "...")`.
     + rb"|(?<=redential)\([\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}(?=[\"'])"
     # An element: `<password>...</password>`.
-    + rb"|(?<=[\w-])>(?=[^\s<>=])"
+    + rb"|(?<=pass )encoding=\"base64\">|(?<=[\w-])>(?:[ \t]{0,8}\r?\n[ \t]{1,40})?(?=[^\s<>=])"
     + rb")"
 )
 # Name and value apart: `name: API_TOKEN` and `value: ...` in lists of environment variables.
@@ -115,11 +125,13 @@ _STEMS: tuple[re.Pattern[bytes], ...] = tuple(
     for stem in (
         rb"k(?:(?<=tok)en(?!s|iz)|ey(?!s|word|board|frame|path|name|err|down|up\b|press|_?id\b)"
         rb"|(?<=cook)ie|ennwort|ty\b|ind(?=[\"']?:[ \t]{0,4}[\"']?secret\b))",
-        rb"p(?:ass(?!ed|es|ing|ive|age|thr)|w|hone|arol[ae]?\b|rivate-lines)",
+        rb"p(?:ass(?!ed|es|ing|ive|age|thr)|w|hone|a(?:rol[ae]?|t)\b|rivate-lines)",
         rb"cr(?:(?<=secr)et|ed)",
-        rb"u(?<=au)th(?!or[^i])",
+        rb"u(?:(?<=au)th(?!or[^i])|ser(?<= /user)(?=:))",
     )
 )
+_SPACED = re.compile(rb".{0,16}(?<![\w.-])([A-Za-z]{2,16} key)\Z", re.IGNORECASE)
+_LONGEST_WORD = 17
 _OPENING = re.compile(rb"\\{0,3}[\"'`]")
 _MAY_OPEN = frozenset({b'"', b"'", b"`", b"\\"})
 # The last two bytes before a value, when all they say is a colon.
@@ -137,6 +149,8 @@ class SecretKind(Enum):
     SECRET = "secret"
     TOKEN = "token"
     KEY = "key"
+    SOME_KEY = "some key"
+    """The key of something that nobody here knows."""
     AUTH = "auth"
     COOKIE = "cookie"
     PHONE = "phone"
@@ -144,6 +158,8 @@ class SecretKind(Enum):
     """The kind of a Kubernetes object that holds secrets."""
     WEB_KEY = "web key"
     """The type of a JSON Web Key."""
+    NET_USER = "net user"
+    """The user of a share that Windows connects to, beside whom the password stands."""
     PUTTY = "putty"
     """The number of lines of a private key that PuTTY has written."""
 
@@ -157,6 +173,7 @@ _ENDINGS: tuple[tuple[str, SecretKind], ...] = (
     ("passwort", SecretKind.PASSWORD),
     ("kennwort", SecretKind.PASSWORD),
     ("passe", SecretKind.PASSWORD),
+    ("passord", SecretKind.PASSWORD),
     ("secret", SecretKind.SECRET),
     ("authtoken", SecretKind.TOKEN),
     ("token", SecretKind.TOKEN),
@@ -180,6 +197,7 @@ _WHOLE_WORDS = {
     "kind": SecretKind.MANIFEST,
     "kty": SecretKind.WEB_KEY,
     "lines": SecretKind.PUTTY,
+    "user": SecretKind.NET_USER,
 }
 # Names in scripts and with letters that the views do not have, as `casefold` writes them.
 _FOREIGN = {
@@ -221,6 +239,16 @@ _DENSE = 16
 _NARROW = str.maketrans("\uff1a\uff1d\u2502\u2503\u2551\uff5c\u00a0\u3000\u202f", ":=||||   ")
 
 
+def split_words(name: str) -> list[str]:
+    """Return the words that a name joins."""
+    return _WORDS.findall(name)
+
+
+def names_service(name: str) -> bool:
+    """Return whether a name has a service in it that gives tokens out."""
+    return not _SERVICES.isdisjoint(word.lower() for word in _WORDS.findall(name))
+
+
 @lru_cache(maxsize=8192)
 def kind_of(name: str) -> SecretKind:
     """Return the kind of secret that a name announces."""
@@ -235,10 +263,16 @@ def kind_of(name: str) -> SecretKind:
     last = words[-1]
     if last in {"number", "no"} and words[-2:-1] == ["phone"]:
         return SecretKind.PHONE
+    # Alone it is a pattern.
+    if last == "pat":
+        return SecretKind.TOKEN if len(words) > 1 else SecretKind.NOTHING
     if last in _WHOLE_WORDS:
         return _WHOLE_WORDS[last]
     if last.endswith("key"):
-        return SecretKind.KEY if _is_secret_key(words) else SecretKind.NOTHING
+        if _is_secret_key(words):
+            return SecretKind.KEY
+        is_some = last == "key" and len(words) > 1 and _FINDS.isdisjoint(words)
+        return SecretKind.SOME_KEY if is_some else SecretKind.NOTHING
     for ending, kind in _ENDINGS:
         if last.endswith(ending):
             # Such a token is a piece of text or a place in a list, and no credential.
@@ -298,11 +332,18 @@ def find_sites(view: TextViews) -> list[Site]:
                 start = unglued(raw, start)
             kind = kind_of(raw[start:stop].decode())
             if kind is nothing:
-                continue
+                # `API key` has a blank inside.
+                spaced = _SPACED.match(raw, max(0, start - _LONGEST_WORD), stop)
+                if spaced is None:
+                    continue
+                start = spaced.start(1)
+                kind = kind_of(spaced.group(1).decode())
+                if kind is not SecretKind.KEY:
+                    continue
             sign = raw[stop:value]
             if b"?" in sign:
                 sign = view.text[stop:value].translate(_NARROW).encode("ascii", "replace")
-                if b"?" in sign.replace(b"?=", b""):
+                if b"?" in sign.replace(b"??=", b"").replace(b"?=", b""):
                     continue
             is_field, is_comma = _read_sign(sign)
             # A comma binds the first argument of a call; in a list it binds nothing.

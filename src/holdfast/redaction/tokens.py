@@ -19,10 +19,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
+from holdfast.redaction.sites import split_words
 from holdfast.redaction.spans import Mask, SecretSpan
 from holdfast.redaction.survey import ALNUM, STICKY, find_each, long_runs, run_start, unglued
 from holdfast.redaction.values import counts_up, is_monotone, is_placeholder, is_random, is_varied
-from holdfast.redaction.vendor_tables import CLOUDS, FORGES, MESSAGES_AND_MONEY, MODELS
+from holdfast.redaction.vendor_tables import (
+    CLOUDS,
+    FORGES,
+    MESSAGES_AND_MONEY,
+    MODELS,
+    SERVICES,
+)
 
 if TYPE_CHECKING:
     from holdfast.redaction.survey import TextViews
@@ -49,10 +56,13 @@ _ALPHABETS = {
     "upper": b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     "digits": b"0123456789",
 }
+_DIGITS_FIRST = _ALPHABETS["hex"]
+_FEW_DIGITS = 6
+_THRICE = re.compile(rb"(.)\1\1")
 # Tokens with dots in them. The part before the last dot is what gives them away.
 _DOT_BEFORE = frozenset(
     b"""SG. vs. vb. vr. 29. pt. ct. st. sa. im. it. sk. pk. sl. .u. .b. v1. at. sn. t1. 01. xe.
-    AQ. IQ.""".split(),
+    AQ. IQ. ve. us. eu. ca. 00. 01. 02. 03.""".split(),
 )
 _DOTTED = re.compile(
     rb"SG\.[\w-]{20,24}\.[\w-]{39,50}(?![\w-])|hv[sbr]\.[\w-]{20,}+|s\.(?=[A-Za-z]{0,23}\d)[A-Za-z0-9]{24}(?![\w-])"
@@ -62,11 +72,15 @@ _DOTTED = re.compile(
     rb"|dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}|mlsn\.\w{30,}+"
     rb"|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}(?!\w)|t1\.[\w=-]{10,200}\.[\w-]{86}"
     rb"|xoxe\.xox[bp]-\d-[A-Za-z0-9]{100,200}|[AI]Q\.[\w-]{40,60}(?![\w-])"
+    rb"|api_(?:live|sandbox)(?:_[a-z]{2})?\.[\w-]{20,}+|100\d\.[0-9a-f]{32}\.[0-9a-f]{32}(?!\w)"
     rb"|v1\.0-[0-9a-f]{24,64}-[0-9a-f-]{128,200}",
 )
 # What a token goes on with behind a run: base64 with its signs, a checksum, or a route.
 _GOES_ON = (
-    ((b"sntrys_", b"fm2_", b"fm1"), re.compile(rb"[+/=][A-Za-z0-9+/=_-]{0,4096}")),
+    (
+        (b"sntrys_", b"fm2_", b"fm1", b"glc_", b"BBDC-", b"pscale_"),
+        re.compile(rb"[+/=.][A-Za-z0-9+/=_-]{0,4096}"),
+    ),
     ((b"AT",), re.compile(rb"=[0-9A-F]{8}(?![A-Za-z0-9])")),
     ((b"gl",), re.compile(rb"(?:\.[0-9a-z]{2})?\.[0-9a-z]{9}(?![A-Za-z0-9])")),
 )
@@ -87,9 +101,36 @@ _MAILCHIMP = re.compile(rb"[0-9a-f]{32}-us\d{1,2}\Z")
 _MAILCHIMP_LENGTHS = (36, 37)
 _PERSONAL = re.compile(rb"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4,5}\Z")
 _PERSONAL_LENGTHS = (84, 85)
-_OWN_LENGTHS = frozenset({*_MAILCHIMP_LENGTHS, *_PERSONAL_LENGTHS})
+# A number and a key, as TrueNAS has them.
+_NUMBERED = re.compile(rb"\d{1,3}-[A-Za-z0-9]{64}\Z")
+_NUMBERED_LENGTHS = (66, 67, 68)
+_LICENSE = re.compile(rb"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\Z")
+_LICENSE_LENGTH = 40
+_OWN_LENGTHS = frozenset(
+    {*_MAILCHIMP_LENGTHS, *_PERSONAL_LENGTHS, *_NUMBERED_LENGTHS, _LICENSE_LENGTH}
+)
+_HALVED = re.compile(rb"[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![\w.-])")
+_HALVED_LENGTH = 32
+_SESSION = re.compile(rb"00D[A-Za-z0-9]{12,15}![\w.]{80,160}+")
+_ROBOT = re.compile(rb"[a-z0-9_]{1,64}\+[a-z0-9_]{1,64}:\Z")
+_ROBOT_LENGTH = 64
+_WHOLE = re.compile(rb"[A-Z0-9]+\Z")
+_GENERATED = 16
+_UUID_LENGTH = 36
+_INFIX = re.compile(
+    rb"[a-z][a-z0-9]{0,15}_(?:[a-z0-9]{1,15}_){0,3}?"
+    rb"(?:live|prod|production|sandbox|pat|sk|secret|token|apikey|key|oat|rk)_([A-Za-z0-9]{20,})\Z"
+)
+_SERVICES = frozenset(SERVICES.split())
+_BINDING = frozenset(b"\"'`=: \t\n")
+_NAME_REACH = 56
+_NAME_WORDS = 4
+_NO_SECRETS = frozenset(
+    """id ids commit sha sha1 sha256 sha512 md5 hash digest rev revision version url uri checksum
+    integrity etag fingerprint path file image name tag branch ref resolved public""".split()
+)
 _DOT = 0x2E
-_TELLING = frozenset(b".:|~")
+_TELLING = frozenset(b".:|~!")
 _LONGEST_ID = 17
 _JWT = re.compile(rb"eyJ([\w-]{10,}+)={0,2}\.[\w-]{10,}+(?:\.[\w-]*+){0,3}")
 _OPAQUE = re.compile(rb"eyJrIjoi[A-Za-z0-9]{60,}+={0,2}")
@@ -164,7 +205,12 @@ def token_end(run: bytes, vendor: Vendor) -> int:
     if not vendor.least <= length <= vendor.most or left[:1].isalnum():
         return 0
     secret = rest[:length]
-    return len(vendor.prefix) + length if _shows(secret, vendor.proof) else 0
+    if vendor.proof is Proof.VARIED and vendor.alphabet.startswith(_DIGITS_FIRST):
+        few = len(set(secret)) >= _FEW_DIGITS and not _THRICE.search(secret)
+        shows = (few or is_varied(secret)) and not is_placeholder(secret)
+    else:
+        shows = _shows(secret, vendor.proof)
+    return len(vendor.prefix) + length if shows else 0
 
 
 def _shows(secret: bytes, proof: Proof) -> bool:
@@ -230,8 +276,33 @@ def vendor_pass(view: TextViews) -> list[SecretSpan]:
             or stop - start in _OWN_LENGTHS
             or (before == _SLASH and raw.startswith(b"1//0", start - 3))
         ):
-            spans.extend(_built(view, start, stop))
+            built = _built(view, start, stop)
+            if built:
+                spans.extend(built)
+                continue
+        # Names and words end in letters; what is generated seldom has as many in a row.
+        if before in _BINDING:
+            last = raw[stop - _GENERATED : stop]
+            if (last.isalnum() and not last.isalpha()) or stop - start == _UUID_LENGTH:
+                spans.extend(_announced(raw, start, stop))
     return spans
+
+
+def _announced(raw: bytes, start: int, stop: int) -> list[SecretSpan]:
+    """Return a generated run that says by itself, or by the service before it, what it is."""
+    secret = raw[start:stop]
+    if b"_" in secret and (infix := _INFIX.match(secret)):
+        secret = infix.group(1)
+    else:
+        before = raw[max(0, start - _NAME_REACH) : start].rstrip(b"\"'` \t")
+        if not before.endswith((b"=", b":", b">")):
+            return []
+        name = before[before.rfind(b"\n") + 1 :].decode()
+        words = [word.lower() for word in split_words(name)[-_NAME_WORDS:]]
+        if _SERVICES.isdisjoint(words) or words[-1] in _NO_SECRETS:
+            return []
+    generated = is_random(secret) and is_varied(secret) and not is_placeholder(secret)
+    return [SecretSpan(start, stop)] if generated and not counts_up(secret) else []
 
 
 def _whole_end(raw: bytes, start: int, end: int) -> int:
@@ -271,6 +342,10 @@ def _built(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
         found = _DOTTED.match(raw, unglued(view.raw, begin))
     elif before == b":":
         found = _AFTER_COLON.match(raw, _digits_before(raw, start - 1))
+        if stop - start == _ROBOT_LENGTH and _ROBOT.search(raw, max(0, start - _FAR), start):
+            found = _WHOLE.match(raw, start, stop)
+    elif before == b"!":
+        found = _SESSION.match(raw, unglued(raw, run_start(view, start - 1)))
     elif before == b"|":
         found = _AFTER_BAR.match(raw, _digits_before(raw, start - 1))
     elif before == b"~":
@@ -279,6 +354,12 @@ def _built(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
         found = _REFRESH.match(raw, start - 3)
     elif stop - start in _PERSONAL_LENGTHS:
         found = _PERSONAL.match(raw, start, stop)
+    elif stop - start in _NUMBERED_LENGTHS:
+        found = _NUMBERED.match(raw, start, stop)
+    elif stop - start == _LICENSE_LENGTH:
+        found = _LICENSE.match(raw, start, stop)
+    elif stop - start == _HALVED_LENGTH:
+        found = _HALVED.match(raw, start)
     if found is None and stop - start in _BOT_LENGTHS:
         found = _BOT.match(raw, start)
     if found is None and stop - start in _MAILCHIMP_LENGTHS:

@@ -7,6 +7,7 @@ imported when there is a pattern: the built-in passes do not need it.
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.errors import ConfigError
@@ -21,6 +22,8 @@ _LONGEST_PATTERN = 1000
 _REACH = 2048
 """Bytes behind the start of a search that are looked at before it goes on to the whole text."""
 _MASKED = re.compile(rb"\[REDACTED(?: PRIVATE KEY)?\]")
+_HALF = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+_SIDES = (b"", b"\n", b"a", b" ")
 _ASCII_ONLY = re.compile(r"(?<!\\)(?:\\\\)*\\[wWdDbB]")
 
 
@@ -70,6 +73,9 @@ def compiled(pattern: str) -> Regexp:
             "write [\\p{L}\\p{N}_] for \\w and leave \\b out"
         )
         raise ConfigError(message)
+    if _HALF.search(pattern):
+        message = f"{where} has \\C, which takes half a character; write . in its place"
+        raise ConfigError(message)
     try:
         import re2 as module  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
@@ -84,11 +90,13 @@ def compiled(pattern: str) -> Regexp:
     except (re2.error, UnicodeEncodeError) as error:
         message = f"{where} is not a valid regular expression for RE2: {_reason(pattern, error)}"
         raise ConfigError(message) from error
-    if ready.search(b""):
-        message = (
-            f"{where} matches the empty text; require at least one character, with + or {{1,n}}"
-        )
-        raise ConfigError(message)
+    # Zero-width anchors see no more than one character on either side, so these are all places.
+    for before, after in product(_SIDES, repeat=2):
+        if ready.search(before + after, len(before), len(before)):
+            message = (
+                f"{where} matches the empty text; require at least one character, with + or {{1,n}}"
+            )
+            raise ConfigError(message)
     return ready
 
 
@@ -150,10 +158,8 @@ def _matches(pattern: Regexp, data: bytes, start: int) -> Iterator[tuple[int, in
             reach *= 4
         if found is None:
             return
-        first, stop = found.span()
-        if stop > first:
-            yield first, stop
-        start = _boundary(data, max(stop, start + 1))
+        yield found.span()
+        start = found.span()[1]
 
 
 def _boundary(data: bytes, position: int) -> int:
