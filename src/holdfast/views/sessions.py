@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
-from holdfast.session import UNDATED, Fork
+from holdfast.session import UNDATED, Fork, Usage
 from holdfast.session.titles import short_title
 from holdfast.views.words import crop, iso_time
 
@@ -29,6 +30,7 @@ __all__ = [
     "is_session_name",
     "session_fields",
     "state_of",
+    "store_figures",
     "title_of",
 ]
 
@@ -194,6 +196,23 @@ def _only(store: Store, name: str) -> Session:
     raise UnknownSession(
         f"there is no session {shown!r}; holdfast sessions list shows what there is"
     )
+
+
+def store_figures(store: Store) -> dict[str, object]:
+    """Return what a store holds in figures, as plain JSON values; the trash is counted alone."""
+    kept = store.sessions(Listing(limit=None))
+    return {
+        "sessions": len(kept),
+        "conversations": len({each.root for each in kept}),
+        "live": sum(each.is_live for each in kept),
+        "trashed": len(store.sessions(Listing(limit=None, trashed=True))),
+        "entries": sum(each.size for each in kept),
+        # A window that never changed was never compacted.
+        "compactions": sum(store.count_compactions(each.id) for each in kept if each.generation),
+        "sources": dict(Counter(each.source for each in kept)),
+        "models": dict(Counter(each.model for each in kept if each.model)),
+        "usage": asdict(sum((each.usage for each in kept), Usage())),
+    }
 
 
 def _named(sessions: Sequence[Session]) -> str:
