@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING
 
+import holdfast
 from bench.exam.policies import OWN_SUMMARY, POLICIES, ledger_share
 from bench.exam.sittings import present, sittings
 from bench.report import Bar, Result, Table
+from holdfast.redaction import redact
+from holdfast.summary.brief import brief
+from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from bench.exam.sittings import Question, Sitting
     from bench.report import Cell
 
-__all__ = ["Mark", "bars", "measure", "run", "share", "table"]
+__all__ = ["Mark", "bars", "measure", "reading_table", "run", "share", "table"]
 
 BARS = (
     ("holdfast, no model, 1x", 0.70),
@@ -53,12 +57,13 @@ class Mark:
 
 def run(windows: Path | None = None, policies: Sequence[Policy] = POLICIES) -> Result:
     """Let the policies sit the exam; write their windows into a folder, if one is given."""
-    marks = measure(sittings(), policies, windows)
+    found = sittings()
+    marks = measure(found, policies, windows)
     if not marks:
         return Result("exam", ())
     return Result(
         "exam",
-        (table("exam", marks, f"{_questions(marks)} questions. {CAVEATS}"),),
+        (table("exam", marks, f"{_questions(marks)} questions. {CAVEATS}"), reading_table(found)),
         bars(marks),
         {
             "marks": [
@@ -122,6 +127,32 @@ def bars(marks: Sequence[Mark]) -> tuple[Bar, ...]:
         _never_worse(by_policy[WITH_SUMMARY], by_policy[OWN_SUMMARY]),
         _small_ledger(marks),
     )
+
+
+def reading_table(found: Sequence[Sitting]) -> Table:
+    """Return what a model that writes the record is given to read of the sessions, and what not.
+
+    Results and arguments are cut to sizes that shrink with age; the other row has the same turns
+    in stretches so short that none of them is old.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for name, stretch in (("all sizes as for the newest turns", 40), ("sizes shrink with age", 0)):
+        tokens, answers = 0, list[bool]()
+        for each in found:
+            turns = DIALECTS["openai"].decode(Body(each.messages))
+            starts = range(0, len(turns), stretch or len(turns))
+            parts = (brief(turns[at : at + (stretch or len(turns))], redact) for at in starts)
+            text = "\n\n".join(
+                f"[{label}]\n{words}" for part in parts for group in part for label, words in group
+            )
+            tokens += holdfast.estimate_tokens(text)
+            answers += [present(text, question.keys) for question in each.questions]
+        rows.append((name, f"{tokens:,}", f"{sum(answers) / len(answers):.2f}"))
+    note = (
+        "What the summarizer reads of the whole sessions, in tokens by estimate, and the share of "
+        "the answers that stand in it. What an earlier summary says is state, and not counted."
+    )
+    return Table("exam-reads", ("turns", "tokens", "answers"), tuple(rows), note)
 
 
 def _never_worse(ours: Sequence[Mark], theirs: Sequence[Mark]) -> Bar:

@@ -25,6 +25,7 @@ class Question:
     kind: str
     keys: tuple[tuple[str, ...], ...]
     """Groups of alternatives; an answer has one of each group."""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ def sittings() -> tuple[Sitting, ...]:
     found: list[Sitting] = []
     for session, asked in json.loads(exam.read_text("utf-8")).items():
         value = json.loads((exam.parent / f"{session}.json").read_text("utf-8"))
-        questions = tuple(Question(each["kind"], tuple(map(tuple, each["keys"]))) for each in asked)
+        questions = tuple(
+            Question(each["kind"], tuple(map(tuple, each["keys"])), each["q"]) for each in asked
+        )
         found.append(Sitting(session, value["messages"], value["own_summary"], questions))
     return tuple(found)
 

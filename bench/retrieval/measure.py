@@ -10,6 +10,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from bench.report import Bar, Result, Table, stopwatch
+from bench.retrieval.passages import passage_bars, passage_table, passage_tries
 from bench.retrieval.samples import Question, Sample, read
 from holdfast.recall import Filters
 from holdfast.session import Draft, Session
@@ -78,7 +79,11 @@ def run(files: Sequence[Path] = ()) -> Result:
         _by("retrieval-category", together, lambda answer: answer.question.category),
         _by("retrieval-language", together, lambda answer: answer.sample.language),
     )
-    return Result("retrieval", tables, _bars(together), {"missed": _missed(together)})
+    tries = () if files else passage_tries()
+    bars = (*_bars(together), *passage_bars(tries))
+    return Result(
+        "retrieval", (*tables, *passage_table(tries)), bars, {"missed": _missed(together)}
+    )
 
 
 def _ask(samples: Sequence[Sample]) -> list[Answer]:

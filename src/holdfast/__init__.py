@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from holdfast.wiring.engines import load_engine
     from holdfast.wiring.registry import Conversations
     from holdfast.wiring.searching import session_search
+    from holdfast.wiring.sessions import sessions as sessions
 
 __all__ = [
     "Abandoned",
@@ -105,6 +106,8 @@ def __getattr__(name: str) -> object:
     """Load a public name from the module that defines it."""
     if name == "trajectories":
         return import_module("holdfast.trajectories")
+    if name == "sessions":
+        return import_module("holdfast.wiring.sessions").sessions
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(module), name)

@@ -55,11 +55,8 @@ def test_past_sessions_are_found_from_the_conversation_that_lost_them(chat: Conv
     assert "Question 4" in json.dumps(json.loads(answer.text))
 
 
-def test_the_search_is_told_as_the_library_tells_it() -> None:
-    def never() -> SessionSearch:
-        raise AssertionError
-
-    spec = PastSessions(never).spec
+def test_the_search_is_told_as_the_library_tells_it(chat: Conversation) -> None:
+    spec = PastSessions(lambda: SessionSearch(chat.store, chat.live.deps.clock)).spec
     assert write_tools([spec], "openai") == [session_search_tool("openai")]
     assert write_tools([spec], "anthropic") == [session_search_tool("anthropic")]
 

@@ -37,6 +37,12 @@ def talk(*words: str, profile: str = "default", source: str = "cli", title: str 
 def found(*arguments: str) -> list[str]:
     ended = run("search", *arguments, "--json")
     document = cast("dict[str, list[dict[str, str]]]", ended.json)
+    if "passages" in document:
+        return [
+            each.get("session_id") or str(document["session_id"])
+            for each in document["passages"]
+            for _ in each["messages"]
+        ]
     return [each["session_id"] for each in document["results"]]
 
 
@@ -134,7 +140,7 @@ def test_searching_where_nothing_was_ever_stored_creates_nothing(home: Path) -> 
         ((), "Missing argument"),
         (("x", "--since", "soon"), "'soon' is no time; write a date"),
         (("x", "--limit", "0"), "--limit"),
-        (("x", "--sort", "oldest"), "--sort"),
+        (("x", "--sort", "loudest"), "--sort"),
         (("x", "--role", "robot"), "--role"),
     ],
 )

@@ -81,6 +81,21 @@ def test_a_tail_is_never_shorter_than_three_messages() -> None:
     assert (chosen.tail, chosen.why) == (4, "the tail is never shorter than 3 messages")
 
 
+def test_protected_messages_are_a_floor_of_the_tail_where_they_fit() -> None:
+    it = measured((*[assistant("x" * 20) for _ in range(30)], user("task")), SCALE)
+    shares = replace(SHARES, ceiling=100, protected=9, widest=192)
+    assert cut(it, 0, shares) == Cut(0, 22, (), "the last 9 messages are protected")
+    assert cut(it, 0, replace(shares, widest=191)).tail == 26
+    assert cut(it, 0, replace(shares, protected=3)).tail == 26
+    assert cut(it, 0, replace(shares, protected=40, widest=10_000)).tail == 26
+
+
+def test_what_is_set_aside_stays_and_costs_the_tail_nothing() -> None:
+    it = measured((*[assistant("x" * 20) for _ in range(30)], user("task")), SCALE)
+    chosen = cut(it, 0, replace(SHARES, ceiling=100, pins=0), range(3, 5))
+    assert (chosen.tail, chosen.kept) == (26, (3, 4))
+
+
 def test_the_newest_user_message_stays_when_its_own_turn_is_folded() -> None:
     transcript = (
         system("s"),

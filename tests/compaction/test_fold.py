@@ -1,5 +1,9 @@
 """Assembly: roles alternate at the joints, and the system note is added once."""
 
+from dataclasses import replace
+
+import pytest
+
 from holdfast.compaction.fold import assemble, with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.testing.builders import assistant, call, system, tool, user
@@ -37,19 +41,15 @@ def test_when_both_roles_collide_the_summary_goes_into_the_first_tail_message() 
     assert roles(*window) == ["user", "assistant*", "tool"]
 
 
-def test_thinking_stays_first_in_its_message() -> None:
-    thinking = Message(Role.ASSISTANT, (Thinking("t", "s"), Text("a")))
-    window = assemble((user("u"),), "SUM", (), (thinking,))
-    assert window[-1].parts == (Thinking("t", "s"), Summary("SUM"), Text("a"))
-    assert roles(*window) == ["user", "assistant*"]
-
-
-def test_reasoning_that_is_an_item_stays_beside_what_it_led_to() -> None:
-    item = Thinking("t", extras={"responses": {"type": "reasoning"}})
-    thinking = Message(Role.ASSISTANT, (item, Text("a")))
-    window = assemble((user("u"),), "SUM", (), (thinking,))
-    assert window[-1] == thinking
-    assert roles(*window) == ["user", "user*", "assistant"]
+@pytest.mark.parametrize(
+    "reasoning", [Thinking("t", "s"), Thinking("t", extras={"responses": {"type": "reasoning"}})]
+)
+def test_before_an_assistant_with_reasoning_the_summary_precedes_the_users_words(
+    reasoning: Thinking,
+) -> None:
+    thinking = Message(Role.ASSISTANT, (reasoning, Text("a")))
+    window = assemble((system("s"), user("u")), "SUM", (), (thinking,))
+    assert window[1:] == (replace(user("u"), parts=(Summary("SUM"), Text("u"))), thinking)
 
 
 def test_after_a_tool_result_the_summary_is_a_user_message() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.compaction import (
     Abandoned,
+    CompactionReport,
     Folded,
     Outcome,
     PassContext,
@@ -20,8 +21,10 @@ from holdfast.compaction import (
     compaction,
 )
 from holdfast.compaction.plan import SYSTEM_NOTE, without_summaries
+from holdfast.compaction.report import feedback
 from holdfast.redaction import redact
 from holdfast.summary import Answer, Ask, Declined, Failure, Written
+from holdfast.testing.builders import assistant, call, step, system, tool, user
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.tokens import Scale
 from holdfast.transcript import (
@@ -154,7 +157,7 @@ def neighbors(transcript: Transcript) -> int:
 
 
 @given(
-    st.sampled_from(["anthropic", "gemini", "openai", "sharegpt"]).flatmap(
+    st.sampled_from(["anthropic", "gemini", "openai", "responses", "sharegpt"]).flatmap(
         lambda dialect: st.tuples(
             st.just(dialect),
             transcripts(Material(dialect, turns=6, steps=4, has_summaries=False)),
@@ -274,8 +277,6 @@ def assert_one_summary_without_secrets(after: Transcript) -> None:
 
 @pytest.mark.parametrize("window", [2_000, 8_000, 64_000, 200_000, 10_000_000])
 def test_one_request_and_hundreds_of_steps_compacts_like_anything_else(window: int) -> None:
-    from holdfast.testing.builders import step, system, user
-
     steps = [
         m
         for n in range(350)
@@ -287,3 +288,95 @@ def test_one_request_and_hundreds_of_steps_compacts_like_anything_else(window: i
     assert isinstance(outcome, Folded)
     assert outcome.report.tokens_after <= policy.threshold_tokens
     assert any(message.text == "build everything" for message in outcome.transcript)
+
+
+WINDOW = Policy(context_length=32_000)
+
+
+def long_run(
+    reply: Message, steps: int = 40, output: str = "many lines of output " * 60
+) -> Transcript:
+    """Return talk, a reply that a person saw, and then only calls without a word."""
+    talk = [m for n in range(20) for m in (user(f"ask {n}"), assistant(f"answer {n} " * 60))]
+    silent = [m for n in range(steps) for m in step(f"c{n}", f"make part{n}", f"{n}: {output}")]
+    return (system("s"), *talk, user("build it all"), reply, *silent)
+
+
+@pytest.mark.parametrize("count", [8, 20, 60])
+def test_the_last_messages_that_are_protected_are_in_the_tail_where_they_fit(count: int) -> None:
+    policy = Policy(context_length=32_000, protect_last_n=count)
+    transcript = (
+        *long_run(assistant("I begin."), 200, "some lines of output " * 20),
+        user("go on"),
+    )
+    outcome = compacted(transcript, policy)
+    assert isinstance(outcome, Folded)
+    assert outcome.report.tail >= count
+    assert outcome.transcript[-count:] == transcript[-count:]
+    assert outcome.report.tokens_after <= policy.threshold_tokens
+
+
+def test_protected_messages_that_do_not_fit_leave_the_tail_to_its_budget() -> None:
+    talk = long_run(assistant("I begin."), output="many lines of output " * 160)
+    transcript = (*talk, user("go on"))
+    heavy = compacted(transcript, Policy(context_length=32_000, protect_last_n=60))
+    usual = compacted(transcript, Policy(context_length=32_000, protect_last_n=1))
+    assert isinstance(heavy, Folded)
+    assert heavy.transcript == usual.transcript
+
+
+@pytest.mark.parametrize("policy", [WINDOW, replace(WINDOW, fit=4_000)])
+@pytest.mark.parametrize("words", [5, 300, 3_000])
+def test_the_newest_reply_that_a_person_can_see_stays_where_the_window_can_hold_it(
+    words: int, policy: Policy
+) -> None:
+    reply = assistant("The plan has many steps. " * words)
+    outcome = compacted(long_run(reply), policy)
+    assert isinstance(outcome, Folded)
+    places = [at for at, message in enumerate(outcome.transcript) if message.text == reply.text]
+    summaries = [at for at, message in enumerate(outcome.transcript) if message.summary]
+    held = words < 3_000 or policy.fit is None
+    assert len(places) == held
+    assert all(place > at for place in places for at in summaries)
+    assert outcome.report.tokens_after <= (policy.fit or policy.threshold_tokens)
+
+
+def test_words_beside_a_heavy_call_stay_and_its_result_gives_way() -> None:
+    said = assistant("I read the log first.", call("log", "bash", '{"command": "cat log"}'))
+    transcript = long_run(said)
+    at = transcript.index(said) + 1
+    transcript = (*transcript[:at], tool("log", "a line of the log\n" * 9_000), *transcript[at:])
+    outcome = compacted(transcript, WINDOW)
+    assert isinstance(outcome, Folded)
+    place = next(at for at, each in enumerate(outcome.transcript) if each.text == said.text)
+    assert outcome.transcript[place] == said
+    assert outcome.transcript[place + 1].results[0].call_id == "log"
+    assert outcome.report.tokens_after <= WINDOW.threshold_tokens
+
+
+def test_an_opening_is_protected_at_the_first_fold_up_to_the_weight_of_a_tail() -> None:
+    talk = long_run(assistant("I begin."))[1:]
+    light = (system("s"), user("Never touch the schema. " * 300), assistant("Fine."), *talk)
+    outcome = compacted(light, WINDOW)
+    assert isinstance(outcome, Folded)
+    assert outcome.transcript[1:3] == light[1:3]
+    assert outcome.report.cuts.opening == ""
+
+
+def test_of_an_opening_that_is_too_heavy_the_report_says_why_and_quotes_what_matters() -> None:
+    words = "Set up billing. " + "This is how it came about. " * 2_000 + "Never touch the schema."
+    transcript = (system("s"), user(words), *long_run(assistant("I begin."))[1:])
+    outcome = compacted(transcript, WINDOW)
+    assert isinstance(outcome, Folded)
+    said = outcome.report.cuts.opening
+    assert "tokens, and 5,440 may stay" in said
+    assert '"Set up billing."' in said
+    assert '"Never touch the schema."' in said
+    assert "Never touch the schema" in outcome.transcript[1].text or any(
+        message.summary and "Never touch the schema" in message.summary.text
+        for message in outcome.transcript
+    )
+    assert any(said[1:] in sentence for sentence in feedback(CompactionReport(outcome)))
+    again = compacted((*outcome.transcript, *long_run(assistant("On."))[1:]), WINDOW)
+    assert isinstance(again, Folded)
+    assert again.report.cuts.opening == ""

@@ -187,7 +187,7 @@ def test_other_systems_summaries_all_count_and_hide_nothing() -> None:
     )
     assert bare.previous is not None
     assert bare.previous.record == Record(
-        critical=("Unverified summary: goal: one", "Unverified summary: goal: two")
+        goal=("Unverified summary: one",), critical=("Unverified summary: goal: two",)
     )
     assert bare.transcript == (user("a"), assistant("ok"))
     assert bare.fresh == 0

@@ -1,5 +1,7 @@
 """When compaction is due, the one warning before it, and when two poor passes stop it."""
 
+import pytest
+
 from holdfast.compaction import (
     Folded,
     Policy,
@@ -14,7 +16,9 @@ from holdfast.compaction import (
     due,
     hygiene_due,
 )
-from holdfast.tokens import Load
+from holdfast.testing.builders import system
+from holdfast.tokens import Load, Scale
+from holdfast.transcript import Message, Role, Summary, Text
 
 POLICY = Policy(context_length=200_000, max_images=5)
 
@@ -77,6 +81,33 @@ def test_a_summary_as_large_as_what_it_replaced_is_told_apart() -> None:
     progress = Progress().after(folded(1_000, 980, 400)).after(folded(1_000, 980, 400))
     assert progress.blocked is StallCause.POOR_SUMMARY
     assert "summary model" in advice(StallCause.POOR_SUMMARY)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "request_", "cause", "said"),
+    [
+        (10, 9_000, StallCause.HEAVY_REQUEST, "newest user message"),
+        (9_000, 10, StallCause.HEAVY_PROMPT, "system prompt"),
+        (10, 10, StallCause.POOR_SUMMARY, "summary model"),
+    ],
+)
+def test_the_advice_fits_what_fills_the_window(
+    prompt: int, request_: int, cause: StallCause, said: str
+) -> None:
+    summary = Summary("it was told at length " * 500)
+    shown = (
+        system("Be good. " * prompt),
+        Message(Role.USER, (summary, Text("Read this. " * request_))),
+    )
+    weight = Scale().total(shown)
+    report = Report(
+        tokens_before=weight + 10,
+        tokens_after=weight,
+        summary=SummaryReport("model", tokens=Scale().text(summary.text)),
+    )
+    stalled = Progress().after(Folded(shown, report)).after(Folded(shown, report))
+    assert stalled.blocked is cause
+    assert said in advice(cause)
 
 
 def test_a_pass_that_changed_nothing_is_a_poor_one() -> None:

@@ -148,6 +148,16 @@ def assert_the_newest_user_message_is_there(before: Transcript, after: Transcrip
         assert before[newest].text in after[found].text
 
 
+@pytest.mark.parametrize("words", [5, 150])
+def test_the_newest_reply_that_a_person_can_see_stays(words: int) -> None:
+    reply = assistant("Here is the plan. " * words)
+    silent = [m for n in range(200) for m in step(f"c{n}", "make", f"part {n} " * 20)]
+    outcome = truncated((*long_talk(), user("go"), reply, *silent))
+    assert isinstance(outcome, Pruned)
+    assert reply in outcome.transcript
+    assert outcome.report.tokens_after <= POLICY.threshold_tokens // 2
+
+
 def test_the_oldest_turns_leave_and_the_opening_stays() -> None:
     outcome = truncated(long_talk())
     assert isinstance(outcome, Pruned)

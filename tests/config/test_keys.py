@@ -29,6 +29,7 @@ def test_every_default_is_allowed(path: str) -> None:
         ("compression.threshold", "1", 1.0),
         ("compression.target_ratio", "0.8", 0.8),
         ("compression.abort_on_summary_failure", "True", True),
+        ("context.tool_limits", '{"bash": 4000, "*": 9000}', {"bash": 4_000, "*": 9_000}),
         ("redaction.extra_patterns", r'["AC-\\d{8}"]', (r"AC-\d{8}",)),
     ],
 )
@@ -53,6 +54,10 @@ def test_text_becomes_a_value_of_the_key(path: str, text: str, value: object) ->
         ("compression.protect_last_n", "0"),
         ("compression.abort_on_summary_failure", "yes"),
         ("auxiliary.compression.timeout", "0"),
+        ("context.tool_limits", "4000"),
+        ("context.tool_limits", '{"bash": 99}'),
+        ("context.tool_limits", '{"bash": "4k"}'),
+        ("context.tool_limits", '{"bash": true}'),
         ("redaction.extra_patterns", "AC-"),
         ("redaction.extra_patterns", "[1]"),
     ],

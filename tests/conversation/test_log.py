@@ -47,6 +47,19 @@ def test_a_limit_by_name_wins_also_right_after_a_resume(tmp_path: Path) -> None:
     chat.store.close()
 
 
+def test_a_limit_by_name_holds_for_results_that_come_in_a_list(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", automatic=False, tool_limits={"bash": 200})
+    result = {"role": "tool", "tool_call_id": "c2", "content": OUTPUT[:30_000]}
+    chat.add([{"role": "assistant", "tool_calls": [call("c2", "bash")]}, result])
+    chat.add([{"role": "assistant", "tool_calls": [call("c3", "bash")]}])
+    chat.add(result | {"tool_call_id": "c3"})
+    chat.add([{"role": "assistant", "tool_calls": [call("c4", "read_file")]}])
+    chat.add(result | {"tool_call_id": "c4"})
+    sizes = [len(str(each["content"])) for each in chat.messages() if each["role"] == "tool"]
+    assert sizes[0] == sizes[1] < 1_200 < sizes[2] == 30_000
+    chat.store.close()
+
+
 def test_what_fits_is_shown_as_it_is(chat: StoredConversation) -> None:
     id_, shown = answered(chat, "12 passed")
     assert shown == "12 passed"

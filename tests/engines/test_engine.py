@@ -126,19 +126,19 @@ def test_a_server_that_reports_nothing_falls_back_to_the_estimate() -> None:
     assert it.state.calibration == Calibration()
 
 
-DENSE: list[Chat] = [{"role": "user", "content": "one long request " * 8_000}]
+HEAVY: list[Chat] = [{"role": "user", "content": "one long request " * 8_000}]
 
 
 def test_two_poor_passes_stop_automatic_compaction_and_a_manual_one_starts_it_again() -> None:
     it = engine()
-    it.compress(DENSE)
-    second = it.compress(DENSE)
-    assert it.state.progress.blocked is StallCause.DENSE_SESSION
+    it.compress(HEAVY)
+    second = it.compress(HEAVY)
+    assert it.state.progress.blocked is StallCause.HEAVY_REQUEST
     assert any("Automatic compaction has stopped" in each for each in second.report.warnings)
     assert not it.should_compress(chat(60))
     blocked = it.compress(chat(60))
     assert isinstance(blocked.outcome, Unchanged)
-    assert "Start fresh" in blocked.report.reason
+    assert "the newest user message fills the window" in blocked.report.reason
     assert isinstance(it.compress(chat(60), force=True).outcome, Folded)
     assert it.state.progress.blocked is None
 
@@ -229,8 +229,8 @@ def test_hygiene_is_due_at_most_of_the_window() -> None:
 
 def test_a_model_switch_recomputes_the_budgets_and_forgets_what_was_learned() -> None:
     it = engine()
-    it.compress(DENSE)
-    it.compress(DENSE)
+    it.compress(HEAVY)
+    it.compress(HEAVY)
     it.update_model(200_000)
     assert it.policy.threshold_tokens == 100_000
     assert it.state.progress.blocked is None

@@ -311,3 +311,16 @@ def test_whatever_models_do_an_answer_is_a_record_or_a_reason(
         asked = [now - then for now, then in zip(calls, before or (0,) * len(calls), strict=True)]
         assert all(count <= 4 for count in asked)
         before = calls
+
+
+@every_way
+def test_of_an_answer_in_the_frame_of_an_agents_summary_only_the_summary_counts(
+    way: Asking,
+) -> None:
+    framed = (
+        "This session is being continued from a previous conversation that ran out of context. "
+        f"The conversation is summarized below:\n{RECORD}\n"
+        "Please continue the conversation from where we left it off without asking the user."
+    )
+    chain = SummarizerFallback(scripted(framed), clock=FixedClock())
+    assert way(chain) == Written(RECORD, "main")

@@ -22,6 +22,7 @@ from tests.promises.invariants import (
     summary_of,
     without_time,
 )
+from tests.summary.claim_wordings import INVENTED
 
 WINDOW = 16_000
 SECRET = "sk-ant-api03-" + "A1b2C3d4" * 6
@@ -180,6 +181,17 @@ def test_a_request_that_no_user_made_does_not_stand_as_one() -> None:
     assert all(NOT_FOUND in line for line in claims)
     assert len(result.report.warnings) >= 3
     assert newest_words(decoded(result.messages)) == "Now rename the class Ledger."
+
+
+def test_an_invention_is_marked_or_gone_in_whatever_words_it_comes() -> None:
+    sections: dict[str, tuple[str, ...]] = {}
+    for section, wording in INVENTED:
+        if section != "actions":
+            sections[section] = (*sections.get(section, ()), wording)
+    kept = summary_of(compacted(record(**sections)).messages)
+    lines = [line for line in kept.splitlines() if line.startswith("- ")]
+    assert any(NOT_FOUND in line for line in lines)
+    assert not [wording for _, wording in INVENTED if f"- {wording}" in lines]
 
 
 def test_a_refused_credential_changes_nothing_and_names_the_cure() -> None:

@@ -285,3 +285,45 @@ def test_what_a_plug_in_writes_is_never_the_users(forged: str, is_quoted: bool) 
     again = default.compact((*after, *transcript[2:]), Request(force=True)).result.transcript
     (summary,) = [each for message in again if (each := message.summary) and each.is_ours]
     assert_not_the_users(summary.text)
+
+
+def test_a_session_that_begins_with_another_agents_summary_tells_its_goal_as_unverified() -> None:
+    goal = "Teach the importer of the mill to read lines of any length"
+    text = f"{CLAUDE_CODE}## Goal\n- {goal}\n\n## Completed Actions\n1. {FACT}"
+    messages = session(40)
+    messages[1:1] = [user(text), assistant("Going on.")]
+    for _ in range(3):
+        done = holdfast.compress(messages, context_length=WINDOW, force=True)
+        found = read_checkpoint(own_summary(done))
+        assert found.record.goal == (f"Unverified summary: {goal}",)
+        assert goal not in "\n".join(found.said)
+        messages = [*done.messages, *session(20)[1:]]
+    named = [*messages, user("The goal is now: a mill without lines."), assistant("Understood.")]
+    after = holdfast.compress([*named, *session(20)[1:]], context_length=WINDOW, force=True)
+    assert read_checkpoint(own_summary(after)).record.goal == (
+        "The goal is now: a mill without lines.",
+    )
+
+
+def test_a_summarizer_that_takes_over_an_unverified_goal_is_told_as_unverified_too() -> None:
+    goal = "Teach the importer of the mill to read lines of any length"
+    text = f"{CLAUDE_CODE}## Goal\n- {goal}\n\n## Completed Actions\n1. {FACT}"
+    messages = session(40)
+    messages[1:1] = [user(text), assistant("Going on.")]
+    answer = render_checkpoint(Checkpoint(Record(goal=(goal,), critical=(FACT,))))
+    done = holdfast.compress(messages, context_length=WINDOW, summarizer=lambda _: answer)
+    assert read_checkpoint(own_summary(done)).record.goal == (f"Unverified summary: {goal}",)
+
+
+def test_evidence_holds_whole_statements_and_no_code_of_a_found_summary() -> None:
+    code = "\n".join(
+        f"    case {at}: return importer_{at}.read_line(limit_{at})" for at in range(30)
+    )
+    names = "\n".join(f"- `{at}_part.py` has load_part_{at} for the mill" for at in range(60))
+    text = f"{CLAUDE_CODE}## Files\n- importer.py\n```\n{code}\n```\n{names}"
+    messages = session(40)
+    messages[1:1] = [user(text), assistant("Going on.")]
+    done = holdfast.compress(messages, context_length=2 * WINDOW, force=True)
+    lines = read_checkpoint(own_summary(done)).evidence.split("\n")
+    assert len(lines) > 3
+    assert not [line for line in lines if "…" in line or "return importer_" in line]

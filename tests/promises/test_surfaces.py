@@ -42,6 +42,7 @@ CHANGED: dict[str, object] = {
     "auxiliary.compression.context_length": 66_000,
     "auxiliary.compression.timeout": 33.0,
     "context.engine": "truncate",
+    "context.tool_limits": {"bash": 4_000},
     "memory.provider": "mem0",
     "memory.base_url": "http://localhost:3",
     "memory.user": "ada",
@@ -79,6 +80,7 @@ WITHOUT_STORE = EVERYWHERE | {
     "compression.strategy": STORELESS,
     "compression.ahead_of_time": ASKED,
     "context.engine": ITSELF,
+    "context.tool_limits": STORELESS,
     "store.url": STORELESS,
     "store.profile": STORELESS,
 }
@@ -119,6 +121,8 @@ def values(
     elif isinstance(part, tuple | list):
         for index, each in enumerate(part):
             yield from values(each, f"{at}[{index}]", seen)
+    elif isinstance(part, dict) and all(isinstance(each, int) for each in part.values()):
+        yield at, str(part)
     elif module.startswith("holdfast."):
         yield f"{at}:", type(part).__name__
         slots = [name for kind in type(part).__mro__ for name in getattr(kind, "__slots__", ())]

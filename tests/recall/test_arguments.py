@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall.arguments import SearchArguments, read_arguments
-from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scope, Scroll, Wrong
+from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scope, Scroll, Wrong
 from holdfast.transcript import Role
 
 
@@ -23,7 +23,13 @@ def moment(text: str, end: bool) -> int | None:
         ({"query": "port"}, Asked(Discovery(query="port", scope=Scope(), limit=3))),
         (
             {"query": "port", "session_id": "s", "limit": "5", "sort": "newest"},
-            Asked(Discovery(query="port", scope=Scope(), limit=5, newest=True, session_id="s")),
+            Asked(
+                Inside(query="port", session_id="s", scope=Scope(), limit=5, sort="newest"),
+            ),
+        ),
+        (
+            {"query": "port", "sort": "oldest", "offset": 6},
+            Asked(Discovery(query="port", scope=Scope(), limit=3, sort="oldest", offset=6)),
         ),
         (
             {
@@ -78,7 +84,7 @@ def test_arguments_are_read_into_a_shape(given_: Mapping[str, object], wanted: A
         ({"query": "a", "role": "robot"}, "allowed: system, user, assistant, tool"),
         ({"query": "a", "since": "soon"}, "since is 'soon'; write a date"),
         ({"query": "a", "since": "9", "until": "3"}, "later than until"),
-        ({"query": "a", "sort": "oldest"}, "allowed: relevance, newest"),
+        ({"query": "a", "sort": "loudest"}, "allowed: relevance, newest, oldest"),
         ({"query": "a", "limit": "many"}, "limit is 'many'; give a whole number"),
         ({"query": "a", "limit": True}, "give a whole number"),
         ({"around_message_id": -1}, "give a whole number"),

@@ -47,6 +47,11 @@ def test_the_place_with_most_of_the_query_is_shown() -> None:
     )
 
 
+def test_words_as_they_were_asked_for_are_shown_before_their_other_forms() -> None:
+    text = "The connections were reset by whoever connected. " * 6 + "To connect, use port 5433."
+    assert ">>>connect<<<, use port 5433" in snippet(text, parse("connect"), width=60)
+
+
 def test_a_match_at_the_end_of_a_text_is_shown_with_what_stands_before_it() -> None:
     shown = snippet(f"{FILLER}walrus", parse("walrus"), width=30, marks=("[", "]"))
     assert shown == "…ipsum dolor sit amet [walrus]"

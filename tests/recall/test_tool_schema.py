@@ -21,7 +21,7 @@ STYLES: dict[ToolStyle, type[object]] = {
 
 
 def schema(style: ToolStyle) -> dict[str, object]:
-    tool = session_search_tool(style)
+    tool = session_search_tool(style, profiles=("work",))
     inner = tool.get("function", tool)
     assert isinstance(inner, dict)
     assert inner["name"] == "session_search"
@@ -62,6 +62,15 @@ def test_an_example_of_every_argument_is_understood() -> None:
         value = "user" if name == "role" else each.get("enum", [examples[each["type"]]])[0]
         found = read_arguments({name: value}, lambda text, _: int(text))
         assert not isinstance(found, Wrong), name
+
+
+def test_profiles_are_offered_by_name_and_only_where_there_are_any() -> None:
+    properties = schema("openai")["properties"]
+    assert isinstance(properties, dict)
+    assert properties["profile"]["enum"] == ["work"]
+    bare = session_search_tool("anthropic")["input_schema"]
+    assert isinstance(bare, dict)
+    assert "profile" not in bare["properties"]
 
 
 def test_a_caller_may_change_what_it_got() -> None:

@@ -5,7 +5,15 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.recall.shapes import Beginning, Excerpt, Excerpts, Neighborhood, OneMessage, Result
+from holdfast.recall.shapes import (
+    Beginning,
+    Excerpt,
+    Excerpts,
+    Neighborhood,
+    OneMessage,
+    QuotedPassages,
+    Result,
+)
 from holdfast.recall.told import Told
 from holdfast.recall.trimming import BUDGET, fitted, written
 from holdfast.recall.values import MatchTier
@@ -65,7 +73,7 @@ def test_every_result_fits_its_budget(result: Result, budget: int) -> None:
 
 @given(results, st.integers(BAREST, 6_000))
 def test_what_is_shown_and_what_was_cut_add_up(result: Result, budget: int) -> None:
-    if isinstance(result, OneMessage):
+    if isinstance(result, OneMessage | QuotedPassages):
         return
     document = fitted(result, budget, COUNTER)
     cut = cast("dict[str, int]", document.get("cut", {}))

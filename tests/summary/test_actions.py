@@ -230,6 +230,12 @@ def test_a_written_plan_tells_its_title_and_quotes_its_answer() -> None:
     assert agreed.line == 'Plan: count the boats - "User has approved your plan."'
     waiting = line_of(exchange("ExitPlanMode", "Not approved yet. Wait.", plan=plan))
     assert waiting.line == 'Plan: count the boats - "Not approved yet."'
+    answer = "User has approved your plan. Go on.\n\nIt has been saved to: /work/plans/boats.md\n"
+    saved = line_of(exchange("ExitPlanMode", answer, plan=plan))
+    assert saved.line == (
+        'Plan: count the boats - "User has approved your plan.'
+        ' It has been saved to: /work/plans/boats.md"'
+    )
 
 
 def test_steps_of_a_plan_are_state_and_no_action() -> None:

@@ -90,6 +90,23 @@ def test_long_results_and_arguments_lose_their_middle() -> None:
     )
 
 
+def test_of_results_and_arguments_of_long_ago_less_is_read_and_of_words_all() -> None:
+    def at(age: int) -> tuple[int, int, int]:
+        call = ToolCall("1", "bash", "x" * 2_000)
+        messages = [
+            assistant("w" * 9_000),
+            Message(Role.ASSISTANT, (call,)),
+            Message(Role.TOOL, (ToolResult("1", (Text("f" * 9_000),)),)),
+            *[user("go on")] * age,
+        ]
+        (words,), (asked, answered), *_ = brief(messages, plain)
+        return words.text.count("w"), asked.text.count("x"), answered.text.count("f")
+
+    assert at(0) == at(37) == (9_000, 1_400, 5_501)
+    assert at(50) == (9_000, 700, 2_751)
+    assert at(90) == at(5_000) == (9_000, 350, 1_376)
+
+
 def test_program_output_in_a_users_name_is_output() -> None:
     text = "<returncode>0</returncode>\n<output>" + "x" * 9_000 + "</output>"
     ((piece,),) = brief([user(text)], plain)

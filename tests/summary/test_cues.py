@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.summary import cues
+from holdfast.summary.claims import UserClaim, claim_in
 from holdfast.summary.cues import (
-    APPROVAL_CLAIM,
-    ASK_CLAIM,
     CONSENT,
     CONSTRAINT,
     DECISION,
@@ -82,16 +81,18 @@ def test_decisions_are_recognized_in_many_languages(sentence: str) -> None:
     ],
 )
 def test_claims_of_approval_are_recognized_in_many_languages(entry: str) -> None:
-    assert APPROVAL_CLAIM.search(entry)
+    claim = claim_in(entry)
+    assert claim is not None
+    assert claim.is_approval
 
 
 def test_other_sentences_are_neither() -> None:
     assert not CONSTRAINT.stands_in("The build is green", words_in("The build is green"))
     assert not is_standing_rule("Should we never do that?")
     assert not is_decision("The build is green")
-    assert not APPROVAL_CLAIM.search("Added a user approval flow")
-    assert not ASK_CLAIM.search("The users table has three columns")
-    assert ASK_CLAIM.search("用户要求部署")
+    assert claim_in("Added a user approval flow") is None
+    assert claim_in("The users table has three columns") is None
+    assert claim_in("用户要求部署") == UserClaim("用户要求部署", "  部署", is_approval=False)
     assert CONSENT.search("好的")
     assert not CONSENT.search("look at this")
 

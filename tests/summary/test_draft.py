@@ -715,3 +715,30 @@ def test_all_that_a_model_wrote_goes_before_what_the_turns_tell_beside_it() -> N
     answer = Record(files=(f"src/mill.py - changed:\n```\n{code[1:-1]}\n```",))
     record = record_of(job(turns, budget=260), answer)
     assert "x = mill.turn(1)" in " ".join(record.files)
+
+
+def test_a_message_that_a_model_only_quotes_is_told_once_with_what_came_of_it() -> None:
+    ask = "Mend the parser of the mill. It chokes on long lines, so keep a test for those."
+    turns = [user(ask), assistant("The parser is mended, and 40 tests pass.")]
+    quotes = (f'1. "{ask}"', '2. "Mend the parser of the mill... keep a test for those."')
+    for quoted in quotes:
+        answer = Record(actions=("1. Let me go through it:", quoted), goal=("A mill",))
+        record = record_of(job(turns, budget=3_000), answer)
+        assert render(record).count("Mend the parser of the mill") == 1
+        (entry,) = record.actions
+        assert entry.endswith("Assistant: The parser is mended, and 40 tests pass.")
+
+
+def test_what_an_earlier_record_told_has_its_share_beside_what_a_model_wrote() -> None:
+    before = Checkpoint(Record(actions=("1. Moved the ledger of 1987 to the cellar.",)))
+    turns = [
+        message
+        for at in range(40)
+        for message in (user(f"Mend part {at}"), assistant(f"Part {at} of 40 is mended, see b{at}"))
+    ]
+    answer = Record(actions=(*before.record.actions, "2. Mended the mill."))
+    record = record_of(job(turns, previous=before, budget=400), answer)
+    assert record.actions[:2] == (
+        "1. Moved the ledger of 1987 to the cellar.",
+        "2. Mended the mill.",
+    )

@@ -139,9 +139,17 @@ def test_a_text_of_megabytes_is_parted_at_once(text: str) -> None:
     assert time.process_time() - started < 2
 
 
-def test_the_head_of_a_table_is_told_with_its_first_row() -> None:
+def test_the_head_of_a_table_is_told_with_its_first_rows() -> None:
     table = "| Metric | Ours |\n|---|---|\n| lines | 627 |\n| files | 6 |"
-    assert units(table) == ["Metric | Ours: lines | 627", "files | 6"]
+    assert units(f"{table}\nAll match.") == ["Metric | Ours: lines | 627; files | 6", "All match."]
+
+
+def test_a_long_table_goes_on_in_rows_of_their_own() -> None:
+    rows = [f"| part {at} | {'words ' * 20}|" for at in range(6)]
+    first, *rest = units("\n".join(["| Part | Told |", "|---|---|", *rows]))
+    assert first.startswith("Part | Told: part 0 | words")
+    assert len(first) < 420
+    assert rest[-1].startswith("part 5 | words")
 
 
 def test_a_short_block_of_code_is_told_with_what_announces_it() -> None:

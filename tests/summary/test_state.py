@@ -138,3 +138,17 @@ def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:
     )
     assert file_notes(Files(done)) == [("src/mill.py - changed", True)]
     assert state_lines(done)["Changed"] == "src/mill.py"
+
+
+def test_a_file_that_an_answer_calls_new_is_created() -> None:
+    found = deeds(
+        exchange("Write", "File created successfully at: src/a.py", file_path="src/a.py"),
+        exchange("Edit", "ok", file_path="src/a.py", old_string="x", new_string="y"),
+        exchange("Write", "File created successfully at: src/b.py", file_path="src/b.py"),
+        exchange("Edit", "ok", file_path="src/c.py", old_string="x", new_string="y"),
+    )
+    assert [note for note, _ in file_notes(Files(found))] == [
+        "src/a.py - created, changed",
+        "src/b.py - created",
+        "src/c.py - changed",
+    ]

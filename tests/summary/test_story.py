@@ -230,3 +230,10 @@ def test_a_conclusion_in_the_words_that_the_talk_is_about_is_told_too() -> None:
     plain = next(each for each in told if each.text == "The reader does open the cache.")
     assert plain.kind is StatementKind.REPLY
     assert plain.density >= 0.2
+
+
+def test_what_an_assistant_says_of_the_user_is_told_as_its_words() -> None:
+    claim = "We decided to drop the old ledger because the user approved it this morning."
+    told = story([user("Mend the mill, please."), assistant(f"The mill is mended. {claim}")])
+    (found,) = [each for each in told if each.text == claim]
+    assert (found.section, found.label) == ("actions", "Assistant")

@@ -1,5 +1,6 @@
 """A chat is put together from the settings, and taken apart again."""
 
+import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from holdfast.agent.events import Done
 from holdfast.compaction import Policy
 from holdfast.config import Settings
-from holdfast.config.settings import ModelSettings
+from holdfast.config.settings import ContextSettings, ModelSettings
 from holdfast.engines import ChatEngine, EngineDeps
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import MemoryProvider
@@ -24,22 +25,28 @@ from holdfast.wiring.conversations import Conversation
 from tests.engines.seen import SeenContext
 from tests.providers.local import local_model
 from tests.providers.provider import Provider, Reply, provider
-from tests.providers.streams import spoken, streamed
+from tests.providers.streams import chunk, spoken, streamed
 
 YES = streamed(*spoken("Yes."))
 
 
 @contextmanager
 def chats(
-    home: Path, *replies: Reply, memory: bool = True, tools: bool = True, **more: Any
+    home: Path,
+    *replies: Reply,
+    memory: bool = True,
+    tools: bool = True,
+    settings: Settings | None = None,
+    **more: Any,
 ) -> Generator[tuple[Chats, Provider]]:
     """Open chats with a server on the loopback."""
     with provider(*(replies or (YES,))) as server:
         names = ModelSettings.__dataclass_fields__
         model = {key: more.pop(key) for key in tuple(more) if key in names}
         named = ModelSettings(name="m", base_url=f"{server.url}/v1", **model)
-        settings = replace(Settings(), model=named)
-        wishes = Wishes(approve=lambda _: False, memory=memory, tools=tools, directory=home, **more)
+        settings = replace(settings or Settings(), model=named)
+        allow = more.pop("allow", lambda _: False)
+        wishes = Wishes(approve=allow, memory=memory, tools=tools, directory=home, **more)
         opened = Chats(settings, {"HOLDFAST_HOME": str(home)}, wishes)
         try:
             yield opened, server
@@ -345,3 +352,28 @@ def test_a_summary_in_a_chat_may_name_the_search_where_the_model_has_it(
         chat.add_user("Hello")
         chat.compress()
     assert seen.recall == [recall]
+
+
+@pytest.mark.parametrize(
+    ("limits", "least", "most"),
+    [({}, 3_000, 5_000), ({"run_command": 700}, 300, 700), ({"*": 40_000}, 20_000, 40_000)],
+)
+def test_a_command_of_a_chat_is_shown_within_its_limit_and_stored_whole(
+    tmp_path: Path, limits: dict[str, int], least: int, most: int
+) -> None:
+    settings = replace(Settings(), context=ContextSettings(tool_limits=limits))
+    command = json.dumps({"command": "seq 100000 120000"})
+    function = {"name": "run_command", "arguments": command}
+    calls = [{"index": 0, "id": "c1", "type": "function", "function": function}]
+    asked = streamed(chunk(role="assistant", tool_calls=calls), chunk("tool_calls"))
+    with chats(tmp_path, asked, YES, settings=settings, memory=False, allow=lambda _: True) as (
+        opened,
+        _,
+    ):
+        chat = opened.begin("")
+        *_, last = opened.agent(chat).turn("Count.")
+        assert isinstance(last, Done)
+        (answer,) = (each for each in chat.log if each.message.results)
+        assert least < answer.tokens <= most
+        (whole,) = chat.store.whole(answer.id).results
+        assert whole.text.count("\n") == 20_001

@@ -136,6 +136,25 @@ def test_a_secret_of_the_settings_reaches_no_summarizer(
     assert "CUST-445566" not in window
 
 
+def test_tool_limits_are_configured_by_name_and_a_caller_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    limits = 'context:\n  tool_limits:\n    bash: 300\n    grep: 400\n    "*": 500\n'
+    (tmp_path / "config.yaml").write_text(limits, "utf-8")
+    own = {"grep": 100_000}
+    with Conversation.open(store=tmp_path / "store.db", tool_limits=own) as chat:
+        shown: dict[str, int] = {}
+        for name in ("bash", "grep", "read"):
+            chat.add_user("go on")
+            asked = {"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}
+            chat.add([{"role": "assistant", "tool_calls": [asked]}])
+            chat.add_tool_result(name, "some words of output " * 4_000)
+            shown[name] = chat.log[-1].tokens
+            assert len(chat.store.whole(chat.log[-1].id).results[0].text) == 84_000
+    assert shown["bash"] <= 300 < shown["read"] <= 500 < 10_000 < shown["grep"]
+
+
 def test_a_stored_conversation_keeps_its_model_and_window(tmp_path: Path) -> None:
     place = tmp_path / "store.db"
 

@@ -93,7 +93,7 @@ def test_at_a_provider_s_own_address_a_prefix_is_ours() -> None:
 
 @pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/", "/v1/messages"])
 def test_no_address_gets_a_second_version(end: str) -> None:
-    with provider(Reply(200, b"{}")) as server:
+    with provider(Reply(200, "{}")) as server:
         for each in ("anthropic", "openai"):
             base = f"{server.url}/api{end}" if each == "anthropic" else f"{server.url}/api/v1"
             with suppress(Exception):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.agent.toolbox import ToolFailed
-from holdfast.recall.tool_schema import session_search_tool
 from holdfast.transcript.toolkit import plan_of
 from holdfast.wire.tool_specs import ToolSpec
 
@@ -121,16 +120,19 @@ class PastSessions:
     def __init__(self, search: Callable[[], SessionSearch]) -> None:
         """Search with what this returns, made anew for each call: a rotation changes the id."""
         self._search = search
+        self._spec: ToolSpec | None = None
 
     @property
     def spec(self) -> ToolSpec:
-        """Return what the model is told of it."""
-        written = session_search_tool("anthropic")
-        return ToolSpec(
-            str(written["name"]),
-            str(written["description"]),
-            cast("Mapping[str, object]", written["input_schema"]),
-        )
+        """Return what the model is told of it; the same all along, or caches would not hold."""
+        if self._spec is None:
+            written = self._search().tool("anthropic")
+            self._spec = ToolSpec(
+                str(written["name"]),
+                str(written["description"]),
+                cast("Mapping[str, object]", written["input_schema"]),
+            )
+        return self._spec
 
     def needs_approval(self, arguments: Arguments) -> str:
         """Return nothing: reading one's own past needs nobody's leave."""

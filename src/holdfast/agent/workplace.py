@@ -234,8 +234,9 @@ def _names_below(folder: Path, pattern: str) -> list[str]:
 
 
 _SECONDS, _MOST_SECONDS = 60, 600
-_HEAD, _TAIL = 6_000, 14_000
-"""Bytes of a long output that are shown: its beginning, and its end, where the result stands."""
+_MOST_OUTPUT = 20_000
+_HEAD = 0.3
+"""The share of a long output that is its beginning; the result stands at its end."""
 
 
 class RunCommand:
@@ -260,9 +261,10 @@ class RunCommand:
         },
     )
 
-    def __init__(self, place: Workplace) -> None:
-        """Run in this directory."""
+    def __init__(self, place: Workplace, *, most: int = _MOST_OUTPUT) -> None:
+        """Run in this directory; of a long output so many bytes are returned."""
         self._place = place
+        self._most = most
 
     def needs_approval(self, arguments: Arguments) -> str:
         """Return the command itself: every one is asked for."""
@@ -275,7 +277,7 @@ class RunCommand:
         # A file rather than a pipe: a process that is left behind cannot hold the answer up.
         with tempfile.TemporaryFile() as output:
             ending = self._ended(command, seconds, output)
-            return f"{_shown(output)}\n[{ending}]".lstrip()
+            return f"{_shown(output, self._most)}\n[{ending}]".lstrip()
 
     def _ended(self, command: str, seconds: int, output: IO[bytes]) -> str:
         """Run the command to its end, whatever that is, and return how it ended."""
@@ -309,12 +311,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _shown(output: IO[bytes]) -> str:
+def _shown(output: IO[bytes], most: int) -> str:
     size = output.seek(0, os.SEEK_END)
     output.seek(0)
-    if size <= _HEAD + _TAIL:
+    if size <= most:
         return output.read().decode("utf-8", "replace").rstrip()
-    head = output.read(_HEAD).decode("utf-8", "replace")
-    output.seek(-_TAIL, os.SEEK_END)
+    front = int(most * _HEAD)
+    head = output.read(front).decode("utf-8", "replace")
+    output.seek(front - most, os.SEEK_END)
     tail = output.read().decode("utf-8", "replace").rstrip()
-    return f"{head}\n[{size - _HEAD - _TAIL:,} bytes left out]\n{tail}"
+    return f"{head}\n[{size - most:,} bytes left out]\n{tail}"

@@ -192,11 +192,11 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
 def needed_extras(settings: Settings) -> frozenset[str]:
     """Return the extras without which the models of the settings cannot be asked."""
     model, summary = settings.model, settings.auxiliary.compression
-    chosen = (
-        (model.name, model.provider, model.base_url),
-        (summary.separate, summary.provider, summary.base_url),
+    return frozenset(
+        provider_of(name, each.provider, each.base_url)[0]
+        for name, each in ((model.name, model), (summary.separate, summary))
+        if name
     )
-    return frozenset(provider_of(name, *served)[0] for name, *served in chosen if name)
 
 
 def _settled(settings: Settings) -> Settings:

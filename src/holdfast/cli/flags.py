@@ -62,7 +62,7 @@ _FLAGS: dict[str, tuple[str, str, str]] = {
     "protect_last": (
         "--protect-last",
         "compression.protect_last_n",
-        "Messages at the end that pruning never touches.",
+        "Messages at the end that stay word for word, where they fit.",
     ),
 }
 _SERVED: dict[str, tuple[str, str, str]] = {

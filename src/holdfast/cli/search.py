@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, get_args
 
 import click
 
@@ -11,7 +11,7 @@ from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
 from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
-from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
+from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Sort, Wrong
 from holdfast.recall.values import meant_sources
 from holdfast.transcript import Role
 from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.cli.screen import Line, OutputScreen
     from holdfast.cli.store import OpenStore
-    from holdfast.recall.shapes import Excerpts
+    from holdfast.recall.shapes import Result
 
 __all__ = ["command", "hits_drawn"]
 
@@ -42,7 +42,8 @@ class _Options(TypedDict):
     until: int | None
     session: str | None
     models: tuple[str, ...]
-    sort: str
+    sort: Sort
+    offset: int
     all_sources: bool
 
 
@@ -52,6 +53,7 @@ class _Options(TypedDict):
         "holdfast search billing port",
         "holdfast search '\"connection refused\" OR timeout' --since 7d --role tool",
         "holdfast search src/main.py --sort newest --limit 3 --json",
+        "holdfast search --session last which port did we choose for billing",
     ),
 )
 @click.argument("query", nargs=-1, required=True)
@@ -62,6 +64,9 @@ class _Options(TypedDict):
     show_default=True,
     metavar="N",
     help="How many results at most.",
+)
+@click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N results."
 )
 @click.option("--source", "sources", multiple=True, metavar="S", help="Only sessions from here.")
 @click.option(
@@ -76,11 +81,11 @@ class _Options(TypedDict):
 @click.option(
     "--until", metavar="T", callback=read_moment(end=True), help="Said at this time or earlier."
 )
-@click.option("--session", metavar="ID", help="Every place in one conversation; last is the last.")
+@click.option("--session", metavar="ID", help="Passages of one conversation; last is the last.")
 @click.option("--model", "models", multiple=True, metavar="M", help="Only sessions with it.")
 @click.option(
     "--sort",
-    type=click.Choice(["relevance", "newest"]),
+    type=click.Choice(get_args(Sort)),
     default="relevance",
     show_default=True,
     help="What comes first.",
@@ -91,8 +96,9 @@ class _Options(TypedDict):
 def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
     """Find what was said in stored conversations.
 
-    Each conversation is listed once, with its best match; what a compaction took out of a window
-    is found like everything else. What sub-agents said is found with --all-sources, with --source,
+    Each conversation is listed once, with its best match; with --session, what was said in that
+    one is quoted, the passages first that answer best. What a compaction took out of a window is
+    found like everything else. What sub-agents said is found with --all-sources, with --source,
     or in the --session that sent them. --role user means what somebody typed: no summary, and
     nothing that an agent wrote in the user's name. QUERY is words, "a phrase", prefix*, AND, OR,
     NOT, -word and parentheses; any other punctuation is safe. T is a time such as 2026-11-15, 7d,
@@ -108,33 +114,33 @@ def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
 
 def _searched(opened: OpenStore, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for it.
-    from holdfast.views.search import search_json
+    from holdfast.views.search import search_hits, search_json
+    from holdfast.views.sessions import find_session
     from holdfast.wiring.searching import search_in
 
     query = " ".join(options["query"])
-    from holdfast.views.sessions import find_session
-
     named = options["session"]
-    discovery = Discovery(
-        query=query,
-        scope=Scope(
-            roles=tuple(map(Role, options["roles"])),
-            sources=meant_sources(options["sources"]),
-            since=options["since"],
-            until=options["until"],
-            models=options["models"],
-            include_subagents=options["all_sources"],
-        ),
-        limit=options["limit"],
-        newest=options["sort"] == "newest",
-        session_id=find_session(opened.store, named).id if named else "",
+    scope = Scope(
+        roles=tuple(map(Role, options["roles"])),
+        sources=meant_sources(options["sources"]),
+        since=options["since"],
+        until=options["until"],
+        models=options["models"],
+        include_subagents=options["all_sources"],
     )
-    asked = Asked(discovery, include_current=True)
-    found = search_in(opened.store).look(asked)
+    limit, offset, sort = options["limit"], options["offset"], options["sort"]
+    shape: Discovery | Inside
+    if named:
+        id_ = find_session(opened.store, named).id
+        shape = Inside(
+            query=query, session_id=id_, scope=scope, limit=limit, sort=sort, offset=offset
+        )
+    else:
+        shape = Discovery(query=query, scope=scope, limit=limit, sort=sort, offset=offset)
+    found = search_in(opened.store).look(Asked(shape, include_current=True))
     if isinstance(found, Wrong):
         return _none(found.problem, query, as_json=opened.as_json)
-    document = search_json(found, options["limit"])
-    if not document["results"]:
+    if not search_hits(found):
         narrowing = ("sources", "roles", "since", "until", "session", "models")
         flags = [each for each in narrowing if options[each]]
         if flags:
@@ -146,13 +152,10 @@ def _searched(opened: OpenStore, options: _Options) -> Exit:
             )
         return _none(hint, query, as_json=opened.as_json)
     if opened.as_json:
-        show_json(document)
+        show_json(search_json(found, options["limit"]))
     else:
-        from holdfast.recall.shapes import Excerpts
-
-        if isinstance(found, Excerpts):
-            view = screen()
-            view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
+        view = screen()
+        view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
     return Exit.DONE
 
 
@@ -165,7 +168,7 @@ def _none(reason: str, query: str, *, as_json: bool) -> Exit:
     return Exit.NOTHING_TO_DO
 
 
-def hits_drawn(found: Excerpts, view: OutputScreen, now: int, *, is_within: bool) -> list[Line]:
+def hits_drawn(found: Result, view: OutputScreen, now: int, *, is_within: bool) -> list[Line]:
     """Return the results, a blank line between them.
 
     Args:

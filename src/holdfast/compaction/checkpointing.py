@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
-from holdfast.summary.statements import StatementKind
+from holdfast.summary.statements import MORE, StatementKind, is_code
+from holdfast.summary.story import narrates
 from holdfast.transcript import said_in
 
 if TYPE_CHECKING:
@@ -111,13 +112,16 @@ def compose(
 
 
 def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
-    """Return what is not told; that a file was read is no evidence of anything."""
+    """Return what is not told; code, narration and a file that was read are no evidence."""
     known = set(map(id, chosen))
     return [
         each
         for each in told
         if id(each) not in known
         and not (each.section == "files" and each.kind is StatementKind.LOOK)
+        and each.label != MORE
+        and not is_code(each.text)
+        and not narrates(each.text)
     ]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
-__all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "system_end"]
+__all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "spoken", "system_end"]
 
 _POOR = 0.6
 """The share of its budget below which a tail takes in an oversized exchange at its edge."""
@@ -106,19 +106,21 @@ def head_ends(it: Measured, protect_first_n: int) -> tuple[int, ...]:
     return (beyond, within) if beyond <= last else (within,)
 
 
-def cut(it: Measured, head: int, shares: Shares) -> Cut:
+def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut:
     """Return where the tail begins and which messages of the middle stay.
 
-    The newest user message costs the tail nothing: its share was set aside before.
+    The newest user message costs the tail nothing, and neither do messages that stay whatever the
+    tail holds: their share was set `aside` before.
     """
     weights = [*map(_boundary_weight, it.transcript, it.weights)]
-    if it.newest is not None:
-        weights[it.newest] = 0
+    for at in (*aside, *(() if it.newest is None else (it.newest,))):
+        weights[at] = 0
     # behind[i] is the weight of transcript[i:].
     behind = [0, *accumulate(reversed(weights))][::-1]
     places = it.seams[bisect_left(it.seams, head) :]
     tail, why = _tail(places, behind, shares, len(it.transcript))
-    return Cut(head, tail, _kept(it, head, tail, shares, weights), why)
+    kept = {*_kept(it, head, tail, shares, weights), *range(aside.start, min(aside.stop, tail))}
+    return Cut(head, tail, tuple(sorted(kept)), why)
 
 
 def must_stay(it: Measured) -> tuple[int, ...]:
@@ -129,6 +131,12 @@ def must_stay(it: Measured) -> tuple[int, ...]:
     for index in _waiting(it):
         staying.update(_exchange(it, index, 0, len(it.transcript)))
     return tuple(sorted(staying))
+
+
+def spoken(it: Measured) -> range:
+    """Return the exchange with the newest reply that a person can see; empty without one."""
+    reply = newest_reply(it.transcript)
+    return range(0) if reply is None else _exchange(it, reply, 0, len(it.transcript))
 
 
 def _waiting(it: Measured) -> list[int]:
@@ -152,10 +160,19 @@ def _tail(
     poor = behind[within] < shares.tail * _POOR
     if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
         within, why = places[at - 1], "the exchange at the edge of the budget stays whole"
+    floor = _latest(places, size - shares.protected, head)
+    if head < floor < within and behind[floor] <= shares.widest:
+        within, why = floor, f"the last {shares.protected} messages are protected"
     if size - within < shares.fewest:
-        within = max((seam for seam in places if size - seam >= shares.fewest), default=head)
+        within = _latest(places, size - shares.fewest, head)
         why = f"the tail is never shorter than {shares.fewest} messages"
     return within, why
+
+
+def _latest(places: Sequence[int], at: int, default: int) -> int:
+    """Return the last of the places that is no later than an index."""
+    after = bisect_right(places, at)
+    return places[after - 1] if after else default
 
 
 def _kept(

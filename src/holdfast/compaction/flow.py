@@ -189,6 +189,7 @@ def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> R
             tail=places[plan.cut.tail] if plan.cut.tail < len(places) else len(plan.source),
             kept=tuple(places[at] for at in plan.cut.kept),
             why=plan.cut.why,
+            opening=plan.opening,
         ),
         pruned=replace(plan.window.counts, truncated=built.truncated),
         summary=replace(source.report, tokens=built.summary_tokens),

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.checkpointing import LEAST, Summarized, SummarySource, compose
 from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import SYSTEM_NOTE, grow, leanest, note_weight
+from holdfast.compaction.plan import (
+    SYSTEM_NOTE,
+    KeptReply,
+    grow,
+    kept_reply,
+    leanest,
+    note_weight,
+    without_bulk,
+)
 from holdfast.compaction.prune import truncate
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
@@ -31,7 +39,7 @@ from holdfast.transcript import (
 from holdfast.wire.signing import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.compaction.live import LiveState
     from holdfast.compaction.plan import CompactionPlan
@@ -97,8 +105,10 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
     scale, told = context.scale, SummarySource(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, context), told, context, goal)
-    if plan.shares.strict and (built.weight > goal or not built.summary.text):
-        bare = _build(_frame_without_tail(plan, context), told, context, goal)
+    for reply in _replies(plan, context) if plan.shares.strict else ():
+        if built.weight <= goal and built.summary.text:
+            break
+        bare = _build(_frame_without_tail(plan, context, reply), told, context, goal)
         if built.weight > goal or bare.summary.text:
             built = bare
     for _ in range(_GROWTHS if plan.shares.strict and not built.frame.squeezed else 0):
@@ -164,18 +174,30 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     tail = window[cut.tail :]
     newest = newest_user(window)
     spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
-    cropped = truncate(tail, plan.shares.ceiling + spared, context.scale, context.stored)
+    protected = 0 < plan.shares.protected <= len(tail)
+    most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
+    cropped = truncate(tail, most + spared, context.scale, context.stored)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
 
 
-def _frame_without_tail(plan: CompactionPlan, context: PassContext) -> _Frame:
+def _replies(plan: CompactionPlan, context: PassContext) -> Iterator[KeptReply]:
+    """Yield what may stay of the newest reply beside what must stay: all of it, or nothing."""
+    lean = context.scale.total(leanest(plan.measured, context))
+    reply = kept_reply(plan.measured, plan.shares, context, beside=lean)
+    yield from (reply,) if reply else ()
+    yield KeptReply(range(0), 0)
+
+
+def _frame_without_tail(plan: CompactionPlan, context: PassContext, reply: KeptReply) -> _Frame:
     # A strict window has no head but the system prompt.
-    head = plan.cut.head
-    kept = leanest(plan.measured, context)[head:]
-    shown = frozenset((*range(head), *must_stay(plan.measured)))
-    return _Frame(plan, plan.window.transcript[:head], kept, (), shown, squeezed=True)
+    head, window = plan.cut.head, plan.window.transcript
+    said = window[reply.places.start : reply.places.stop]
+    kept = dict(zip(reply.places, without_bulk(said, reply.tokens, context), strict=True))
+    kept |= zip(must_stay(plan.measured), leanest(plan.measured, context), strict=True)
+    shown = tuple(kept[at] for at in sorted(kept) if at >= head)
+    return _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), squeezed=True)
 
 
 def assemble(
@@ -192,11 +214,15 @@ def assemble(
     part = Summary(summary)
     before = opening[-1].role if opening else Role.SYSTEM
     after = rest[0] if rest else None
-    if after and _takes_summary(before, after):
+    if before is Role.USER and after and after.role is Role.ASSISTANT:
+        # No role is left for a message between the two.
+        if any(isinstance(part, Thinking) for part in after.parts):
+            # Reasoning has to stay first in its message, so the summary precedes the user's words.
+            return (*opening[:-1], _with_summary(opening[-1], part), *rest)
         return (*opening, _with_summary(after, part), *rest[1:])
-    role = Role.USER
-    if before is Role.USER and not (after and after.role is Role.ASSISTANT):
-        role = Role.ASSISTANT
+    if before is not Role.USER and after and after.role is Role.USER:
+        return (*opening, _with_summary(after, part), *rest[1:])
+    role = Role.ASSISTANT if before is Role.USER else Role.USER
     return (*opening, Message(role, (part,), synthetic=Synthetic.SUMMARY), *rest)
 
 
@@ -211,32 +237,9 @@ def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:
     return replace(message, parts=(*message.parts, Text(note)))
 
 
-def _takes_summary(before: Role, after: Message) -> bool:
-    """Say whether the summary goes into the message that follows it.
-
-    A user message after the summary would make two neighbors of one role. After a user message
-    in the head no role is left when an assistant follows.
-    """
-    if after.role is Role.USER:
-        return before is not Role.USER
-    return before is Role.USER and after.role is Role.ASSISTANT and not _is_itemized(after)
-
-
-def _is_itemized(message: Message) -> bool:
-    """Say whether reasoning is an item of its own, which what it led to has to follow at once.
-
-    Where that is so, speakers need not alternate.
-    """
-    return any(isinstance(part, Thinking) and "responses" in part.extras for part in message.parts)
-
-
 def _with_summary(message: Message, summary: Summary) -> Message:
-    """Return the message with a summary in front; thinking has to stay first in its message."""
-    parts = message.parts
-    first = next(
-        (at for at, part in enumerate(parts) if not isinstance(part, Thinking)), len(parts)
-    )
-    return replace(message, parts=(*parts[:first], summary, *parts[first:]))
+    """Return the message with a summary in front."""
+    return replace(message, parts=(summary, *message.parts))
 
 
 def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:

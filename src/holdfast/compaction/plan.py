@@ -10,9 +10,19 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.cut import Cut, Measured, cut, head_ends, measured, must_stay, system_end
+from holdfast.compaction.checkpointing import LEAST
+from holdfast.compaction.cut import (
+    Cut,
+    Measured,
+    cut,
+    head_ends,
+    measured,
+    must_stay,
+    spoken,
+    system_end,
+)
 from holdfast.compaction.live import read_live, render_live
-from holdfast.compaction.policy import SOFT_CEILING
+from holdfast.compaction.policy import PROTECTED
 from holdfast.compaction.prune import (
     PrunedTranscript,
     least_left,
@@ -26,13 +36,16 @@ from holdfast.compaction.report import PrunedCounts
 from holdfast.summary import (
     Checkpoint,
     Heard,
+    agreed_in,
     joined,
     read_checkpoint,
     referred,
     user_words,
     words_in,
 )
-from holdfast.tokens import MESSAGE_TOKENS, load_of
+from holdfast.summary.cues import is_said_of
+from holdfast.summary.statements import clip_words, units
+from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, load_of
 from holdfast.transcript import Message, Role, Summary, is_user_word
 from holdfast.wire.markers import BLANK
 
@@ -51,12 +64,15 @@ __all__ = [
     "Decision",
     "Enough",
     "Impossible",
+    "KeptReply",
     "Nothing",
     "answer_to_fit",
     "decide",
     "grow",
+    "kept_reply",
     "leanest",
     "note_weight",
+    "without_bulk",
     "without_summaries",
 ]
 
@@ -64,6 +80,9 @@ SYSTEM_NOTE = (
     "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
     "already reflect them. Persistent memory stays authoritative.]"
 )
+
+_ASKED, _RULES, _QUOTED = 2, 6, 160
+"""Sentences of an opening that are quoted: what was asked, rules; and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +94,9 @@ class Bare:
     """For each message, its index in the transcript it was taken from."""
     previous: Checkpoint | None
     fresh: int = 0
-    """Where what came after the newest summary begins."""
+    """Where what came after the newest summary begins, words in the same message included."""
+    after: int = 0
+    """The same without words in the same message: an earlier pass left them there."""
     summary: str = ""
     """The text of the newest summary."""
 
@@ -92,50 +113,90 @@ def without_summaries(transcript: Transcript) -> Bare:
         return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
     ours: Summary | None = None
-    found: list[Summary] = []
-    fresh = len(transcript)
+    found: list[tuple[Summary, bool]] = []
+    fresh = after = len(transcript)
     replies = [at for at, message in enumerate(transcript) if message.role is Role.ASSISTANT]
     for index, message in enumerate(transcript):
         summaries = [part for part in message.parts if isinstance(part, Summary)]
         rest = tuple(part for part in message.parts if not isinstance(part, Summary))
         is_answered = bool(rest) or index < (replies or [0])[-1]
         if summaries and ours is None and (summaries[0].is_ours or is_answered):
-            fresh = len(kept)
+            fresh, after = len(kept), len(kept) + bool(rest)
             if summaries[0].is_ours:
                 ours = summaries.pop(0)
             message = replace(message, parts=rest, synthetic=None)
-        found += summaries
+        opens = ours is None and not any(each.role is not Role.SYSTEM for _, each in kept)
+        found += [(each, opens) for each in summaries]
         if message.parts:
             kept.append((index, message))
     bare = tuple(message for _, message in kept)
     if ours is None:
         asked = (at for at, message in enumerate(bare) if is_user_word(message))
-        fresh = min(fresh, next(asked, 0))
+        fresh = after = min(fresh, next(asked, 0))
     return Bare(
         bare,
         tuple(index for index, _ in kept),
         _previous(ours, found, bare),
         fresh,
-        BLANK.join(each.text for each in (ours, *found) if each),
+        after,
+        BLANK.join(each.text for each in (ours, *(each for each, _ in found)) if each),
     )
 
 
 def _previous(
-    ours: Summary | None, found: Sequence[Summary], transcript: Transcript
+    ours: Summary | None, found: Sequence[tuple[Summary, bool]], transcript: Transcript
 ) -> Checkpoint | None:
-    """Return what earlier summaries say: ours as it is, others as reference beside it."""
+    """Return what earlier summaries say: ours as it is, others as reference beside it.
+
+    Of each other one it is known whether the conversation begins with it.
+    """
     previous = None if ours is None else read_checkpoint(ours.text)
     if not found:
         return previous
     known = () if previous is None else words_in(previous)
-    heard = Heard((*known, *user_words(transcript)))
-    for each in found:
+    heard = Heard((*known, *user_words(transcript)), agreed=agreed_in(transcript))
+    for each, opens in found:
         live = read_live(read_checkpoint(each.text, each.origin).live)
         claims = (live.goal, *live.rules, *live.approvals, *live.remembered)
-        other = referred(each.text, each.origin, heard, tuple(filter(None, claims)))
+        other = referred(each.text, each.origin, heard, tuple(filter(None, claims)), opens=opens)
         seen = replace(live, goal="", rules=(), approvals=(), remembered=())
         previous = joined(previous, replace(other, live=render_live(seen)))
     return previous
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """The newest words of the assistant that a person can see, with the calls made beside them."""
+
+    places: range
+    tokens: int
+    """What they may weigh: results of the calls give way."""
+
+
+def kept_reply(
+    it: Measured, shares: Shares, context: PassContext, *, beside: int
+) -> KeptReply | None:
+    """Return the newest reply, if the window can hold it beside so many tokens and a summary.
+
+    Its words stay whole. What its calls brought is cut where all of it weighs more than pins may,
+    and told in a line each where that is not enough. Where every token counts, words beside calls
+    are worth no more than pins.
+    """
+    places = spoken(it)
+    whole = it.transcript[places.start : places.stop]
+    tokens = context.scale.total(without_bulk(whole, shares.pins, context))
+    is_remark = shares.strict and any(message.calls for message in whole)
+    most = shares.limit - beside - LEAST - SUMMARY_TOKENS - MESSAGE_TOKENS
+    most = min(most, shares.pins) if is_remark else most
+    return KeptReply(places, tokens) if whole and tokens <= most else None
+
+
+def without_bulk(messages: Transcript, budget: int, context: PassContext) -> Transcript:
+    """Return messages with as little of their tool results as fits, and all of their words."""
+    cropped = truncate(messages, budget, context.scale, context.stored).messages
+    if context.scale.total(cropped) <= budget:
+        return cropped
+    return squeezed(messages, context.describe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +213,10 @@ class CompactionPlan:
     shares: Shares
     window: PrunedTranscript
     """The bare transcript, with what stays in the window pruned: it is taken from here."""
+    reply: KeptReply | None = None
+    """The newest reply, where neither the tail nor the budget of pins would hold it."""
+    opening: str = ""
+    """Why the opening is not kept word for word, with what matters of it; empty where it is."""
 
     @property
     def folded(self) -> Transcript:
@@ -207,16 +272,27 @@ def decide(
     head = _head(it, policy, decayed=bare.previous is not None)
     note = note_weight(bare.transcript[:head], scale)
     fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task
-    shares = policy.shares(
-        fixed=fixed,
-        rest=max(it.weight() - fixed, 0),
-        previous=scale.text(bare.summary),
-        tail=max((before - smallest) // 2, 1) if force else None,
-        written=context.summarizer_window is not None,
-    )
+
+    def shared(aside: int) -> Shares:
+        return policy.shares(
+            fixed=fixed + aside,
+            rest=max(it.weight() - fixed - aside, 0),
+            previous=scale.text(bare.summary),
+            tail=max((before - smallest) // 2, 1) if force else None,
+            written=context.summarizer_window is not None,
+        )
+
+    shares, reply = shared(0), None
     chosen = cut(it, head, shares)
+    if (said := spoken(it)) and said.start in chosen.folded():
+        reply = kept_reply(it, shares, context, beside=fixed)
+    if reply is not None:
+        shares = shared(reply.tokens)
+        chosen = cut(it, head, shares, reply.places)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
-    plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned)
+    is_first = policy.fit is None and bare.previous is None
+    opening = _unprotected(it, head, policy, context) if is_first else ""
+    plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned, reply, opening)
     reason = _nothing_to_fold(plan, policy)
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, context, reason)
@@ -236,10 +312,10 @@ def leanest(it: Measured, context: PassContext) -> Transcript:
     The system prompt and the newest user message keep every word; the arguments and the partial
     results of calls that still wait are shortened.
     """
-    words = {*range(system_end(it.transcript)), it.newest}
+    words, staying = {*range(system_end(it.transcript)), it.newest}, must_stay(it)
+    short = squeezed(tuple(it.transcript[at] for at in staying), context.describe)
     return tuple(
-        it.transcript[at] if at in words else squeezed(it.transcript[at], context.describe)
-        for at in must_stay(it)
+        it.transcript[at] if at in words else each for at, each in zip(staying, short, strict=True)
     )
 
 
@@ -260,9 +336,29 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
     system = system_end(it.transcript)
     if policy.fit is not None or decayed:
         return system
-    affordable = policy.target_tokens // 2
     ends = head_ends(it, policy.protect_first_n)
+    ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
+    affordable = policy.target_tokens
     return next((end for end in ends if it.weight(system, end) <= affordable), system)
+
+
+def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) -> str:
+    """Say why a first fold does not keep the whole opening, and quote what matters of it.
+
+    That is what was asked first, and the rules and values that stand there.
+    """
+    system, end = system_end(it.transcript), head_ends(it, policy.protect_first_n)[-1]
+    if head >= end:
+        return ""
+    said = [unit for words in user_words(it.transcript[head:end]) for unit in units(words)]
+    rules = [unit for unit in said if is_said_of(unit)]
+    asked = [unit for unit in said if unit not in rules][:_ASKED]
+    quotes = "; ".join(f'"{clip_words(unit, _QUOTED)}"' for unit in (*asked, *rules[:_RULES]))
+    told = f"; of what the user said there: {quotes}" if quotes else ""
+    return context.redact(
+        f"messages {head} to {end - 1} of the opening are folded: all of it weighs "
+        f"{it.weight(system, end):,} tokens, and {policy.target_tokens:,} may stay{told}"
+    )
 
 
 def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough | Policy | None:
@@ -295,12 +391,12 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
         return "nothing lies between head and tail"
     it, fresh, shares = plan.measured, plan.bare.fresh, plan.shares
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.target_tokens // 2:
+    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.target_tokens:
         return ""
-    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
+    roomy = policy.target_tokens * PROTECTED if plan.weight <= shares.limit else 0
     task = it.task if it.newest is not None and it.newest >= fresh else 0
     settled = it.weight(fresh) - task <= max(shares.ceiling, roomy)
-    if settled or folded[-1] < fresh:
+    if settled or folded[-1] < plan.bare.after:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""
 
@@ -328,7 +424,8 @@ def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPl
     """Return the plan with tokens that were left over given to the tail."""
     tail = plan.shares.tail + spare
     grown = replace(plan.shares, tail=tail, ceiling=tail)
-    chosen = cut(plan.measured, plan.cut.head, grown)
+    aside = plan.reply.places if plan.reply else range(0)
+    chosen = cut(plan.measured, plan.cut.head, grown, aside)
     wider = replace(plan, shares=grown, cut=chosen)
     return replace(wider, window=_window(wider, context, protected=chosen.tail))
 
@@ -387,5 +484,11 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
 
 def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
-    kept = frozenset(plan.cut.kept)
-    return prune(plan.bare.transcript, context.describe, protected=protected, only=kept)
+    kept, reply = frozenset(plan.cut.kept), plan.reply
+    pruned = prune(plan.bare.transcript, context.describe, protected=protected, only=kept)
+    if reply is None or reply.places.start not in kept:
+        return pruned
+    start, stop = reply.places.start, reply.places.stop
+    shown = without_bulk(pruned.transcript[start:stop], reply.tokens, context)
+    whole = (*pruned.transcript[:start], *shown, *pruned.transcript[stop:])
+    return replace(pruned, transcript=whole)

@@ -121,10 +121,13 @@ def least_left(message: Message, weight: int, scale: Scale) -> int:
     return weight
 
 
-def squeezed(message: Message, describe: Describe) -> Message:
-    """Return a message of a call that still waits in its shortest form: the call itself stays."""
-    stale = _Stale((message,), describe)
-    return stale.shortened(message, 0) if message.role is not Role.USER else message
+def squeezed(messages: Transcript, describe: Describe) -> Transcript:
+    """Return the messages in their shortest form: calls stay, and so does every word."""
+    stale = _Stale(messages, describe)
+    return tuple(
+        message if message.role is Role.USER else stale.shortened(message, index)
+        for index, message in enumerate(messages)
+    )
 
 
 class _Stale:

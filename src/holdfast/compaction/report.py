@@ -68,6 +68,8 @@ class Cuts:
     kept: tuple[int, ...] = ()
     """Messages between the cuts that stay word for word: the task, pins, open calls."""
     why: str = ""
+    opening: str = ""
+    """Why a first fold does not keep the opening word for word, with what matters of it quoted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +276,8 @@ def _happened(report: CompactionReport) -> Iterator[str]:
     match report.result:
         case Folded() | Pruned():
             yield from _sizes(figures)
+            if figures.cuts.opening:
+                yield f"{figures.cuts.opening[:1].upper()}{figures.cuts.opening[1:]}."
         case Unchanged(reason=reason):
             yield f"Nothing was compressed: {_bare(reason)}."
             yield f"The conversation is as it was: {size}, about {figures.tokens_before:,} tokens."

@@ -5,14 +5,18 @@ Automatic compaction stops when passes no longer gain anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from holdfast.tokens import Scale
+from holdfast.transcript import Role, Summary, newest_user
 
 if TYPE_CHECKING:
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.report import Outcome
     from holdfast.tokens import Load
+    from holdfast.transcript import Message
 
 __all__ = [
     "WARN_AT",
@@ -32,7 +36,7 @@ _FEWEST_FOR_HYGIENE = 4
 _ENOUGH = 10
 """A pass must take away at least one part in this many."""
 _TRIES = 2
-_SUMMARY_SHARE = 0.5
+_SUMMARY_SHARE = _FIXED_SHARE = 0.5
 
 
 def due(load: Load, policy: Policy) -> tuple[str, ...]:
@@ -97,6 +101,10 @@ class StallCause(StrEnum):
     """Nothing is left in the middle that could be folded."""
     POOR_SUMMARY = "poor summary"
     """The summary is as large as what it replaced."""
+    HEAVY_REQUEST = "heavy request"
+    """The newest user message fills the window, and users' words are never cut."""
+    HEAVY_PROMPT = "heavy system prompt"
+    """The system prompt fills the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +115,13 @@ class Progress:
     tokens: int = 0
     """What was left after the newest of them."""
 
-    def after(self, outcome: Outcome) -> Progress:
-        """Return the progress after one more automatic pass."""
+    def after(self, outcome: Outcome, scale: Scale | None = None) -> Progress:
+        """Return the progress after one more automatic pass, weighed as that pass was."""
         report = outcome.report
         saved = report.tokens_before - report.tokens_after
         if saved > 0 and saved * _ENOUGH >= report.tokens_before:
             return Progress()
-        written = report.summary.tokens if report.summary else 0
-        heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
-        cause = StallCause.POOR_SUMMARY if heavy else StallCause.DENSE_SESSION
+        cause = _cause(outcome, scale or Scale())
         return Progress((*self.poor, cause)[-_TRIES:], report.tokens_after)
 
     @property
@@ -133,6 +139,25 @@ class Progress:
         return Progress() if grown else self
 
 
+def _cause(outcome: Outcome, scale: Scale) -> StallCause:
+    """Return why a pass gained little: what cannot be folded comes before how well it was."""
+    report, transcript = outcome.report, outcome.transcript
+    prompt = scale.total(each for each in transcript if each.role is Role.SYSTEM)
+    newest = newest_user(transcript)
+    request = 0 if newest is None else scale.weigh(_without_summary(transcript[newest]))
+    if prompt + request >= _FIXED_SHARE * report.tokens_after > 0:
+        return StallCause.HEAVY_REQUEST if request >= prompt else StallCause.HEAVY_PROMPT
+    saved = report.tokens_before - report.tokens_after
+    written = report.summary.tokens if report.summary else 0
+    heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
+    return StallCause.POOR_SUMMARY if heavy else StallCause.DENSE_SESSION
+
+
+def _without_summary(message: Message) -> Message:
+    said = tuple(part for part in message.parts if not isinstance(part, Summary))
+    return replace(message, parts=said)
+
+
 def advice(cause: StallCause) -> str:
     """Return what a user can do about it, as one sentence."""
     return f"Automatic compaction has stopped: two passes saved less than 10 %, {_ADVICE[cause]}"
@@ -144,5 +169,13 @@ _ADVICE = {
     ),
     StallCause.POOR_SUMMARY: (
         "because the summary is as large as what it replaced. Choose a better summary model."
+    ),
+    StallCause.HEAVY_REQUEST: (
+        "because the newest user message fills the window, and a user's words are never cut. "
+        "Give long material as a file to read in pieces, or use a model with a larger window."
+    ),
+    StallCause.HEAVY_PROMPT: (
+        "because the system prompt fills the window. Shorten it, with what memory and project "
+        "files add to it, or use a model with a larger window."
     ),
 }

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.cut import cut, head_ends, measured, must_stay, system_end
+from holdfast.compaction.cut import cut, head_ends, measured, must_stay, spoken, system_end
 from holdfast.compaction.fold import assemble, noted
-from holdfast.compaction.plan import Nothing, answer_to_fit, leanest
+from holdfast.compaction.plan import Nothing, answer_to_fit, leanest, without_bulk
 from holdfast.compaction.policy import Shares
 from holdfast.compaction.prune import PrunedTranscript, prune, truncate
 from holdfast.compaction.repair import ensure_valid, repair
@@ -116,13 +116,21 @@ def _windows(it: Measured, policy: Policy, context: PassContext, room: int) -> I
     head = _head(it, policy, int(spare * _HEAD_OF_SPARE))
     pins = int(spare * _PINS_OF_SPARE)
     left = max(spare - pins - it.weight(system_end(it.transcript), head), 0)
+    said = spoken(it)
+    reply = without_bulk(it.transcript[said.start : said.stop], pins, context)
     for factor in _LADDER:
         tail = int(left * factor)
         chosen = cut(it, head, _shares(tail, pins, strict=strict))
+        shorter = left - scale.total(reply)
+        if said and said.start in chosen.folded() and shorter >= 0:
+            # The newest reply that a person can see stays, and the tail is as much shorter.
+            tail = min(tail, shorter)
+            chosen = cut(it, head, _shares(tail, pins, strict=strict), said)
         shown = it.transcript[chosen.tail :]
         task = it.task if it.newest is not None and it.newest >= chosen.tail else 0
         cropped = truncate(shown, tail + task, scale, context.stored)
-        kept = tuple(it.transcript[at] for at in chosen.kept)
+        short = dict(zip(said, reply, strict=True))
+        kept = tuple(short.get(at, it.transcript[at]) for at in chosen.kept)
         dropped = len(chosen.folded())
         opening = it.transcript[:head]
         yield _Built(

@@ -37,6 +37,13 @@ def converted(kind: type, value: object) -> object | None:
         items = cast("list[object]", value) if isinstance(value, list | tuple) else None
         texts = items is not None and all(isinstance(item, str) for item in items)
         return tuple(items or ()) if texts else None
+    if kind is dict:
+        pairs = cast("dict[object, object]", value) if isinstance(value, dict) else None
+        counts = pairs is not None and all(
+            isinstance(name, str) and converted(int, number) is not None
+            for name, number in pairs.items()
+        )
+        return dict(pairs or {}) if counts else None
     if isinstance(value, bool):
         return value if kind is bool else None
     if kind is float and isinstance(value, int | float):
@@ -48,7 +55,7 @@ def parsed(kind: type, text: str) -> object:
     """Return what a text spells; a text that spells nothing of the kind stays a text."""
     stripped = text.strip()
     try:
-        if kind is tuple:
+        if kind in (tuple, dict):
             return cast("object", json.loads(stripped))
         if kind is int:
             return int(stripped)

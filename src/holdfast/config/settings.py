@@ -6,7 +6,7 @@ Only keys that do something are here: a key that is read and ignored would be a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -143,9 +143,10 @@ class Auxiliary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSettings:
-    """Who compacts."""
+    """Who compacts, and what tools may put into the window."""
 
     engine: str = "compressor"
+    tool_limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,9 +207,9 @@ class Settings:
 def flatten(settings: object, above: str = "") -> dict[str, object]:
     """Return each value under its whole key, such as `auxiliary.compression.model`."""
     found: dict[str, object] = {}
-    for field in fields(cast("Settings", settings)):
-        value: object = getattr(settings, field.name)
-        path = f"{above}{field.name}"
+    for each in fields(cast("Settings", settings)):
+        value: object = getattr(settings, each.name)
+        path = f"{above}{each.name}"
         if is_dataclass(value):
             found |= flatten(value, f"{path}.")
         else:
@@ -223,11 +224,11 @@ def assemble(values: Mapping[str, object]) -> Settings:
 
 def _assembled(defaults: object, values: Mapping[str, object], above: str) -> object:
     chosen: dict[str, object] = {}
-    for field in fields(cast("Settings", defaults)):
-        value: object = getattr(defaults, field.name)
-        path = f"{above}{field.name}"
+    for each in fields(cast("Settings", defaults)):
+        value: object = getattr(defaults, each.name)
+        path = f"{above}{each.name}"
         if is_dataclass(value):
-            chosen[field.name] = _assembled(value, values, f"{path}.")
+            chosen[each.name] = _assembled(value, values, f"{path}.")
         else:
-            chosen[field.name] = values.get(path, value)
+            chosen[each.name] = values.get(path, value)
     return type(defaults)(**chosen)

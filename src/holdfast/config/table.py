@@ -11,7 +11,7 @@ import os
 import textwrap
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from holdfast.config.kinds import (
     Test,
@@ -163,7 +163,8 @@ KEYS: Mapping[str, Key] = _table(
         ),
         Key(
             "compression.protect_last_n",
-            "Messages at the end that pruning never touches.",
+            "Messages at the end that stay word for word, where twice the tail's budget holds "
+            "them; pruning never touches them.",
             _COUNT.format(1),
             within(1, _MANY),
             int,
@@ -242,6 +243,15 @@ KEYS: Mapping[str, Key] = _table(
             "Who compacts: compressor, truncate, or the name of a plug-in.",
             "an engine's name",
             bool,
+        ),
+        Key(
+            "context.tool_limits",
+            "Tokens that a tool's output may take in the window, by the tool's name, and under "
+            '"*" (in quotes) for all others, which is 10000 if nobody says so. The store keeps '
+            "the whole output.",
+            f"tools' names, each with {_COUNT.format(100)}",
+            lambda limits: all(map(within(100, _MANY), cast("dict[str, int]", limits).values())),
+            dict,
         ),
         Key(
             "memory.provider",

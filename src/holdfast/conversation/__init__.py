@@ -9,9 +9,10 @@ for the session of a process; for searching `presence`, `threads`, `finding`, `a
 from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session
 from holdfast.conversation.dependencies import Dependencies, SessionOptions, Strategy, Switch
 from holdfast.conversation.difference import Difference, difference
+from holdfast.conversation.finding import Found
 from holdfast.conversation.searching import SessionSearch
 from holdfast.conversation.status import Status
-from holdfast.conversation.stored import Found, StoredConversation
+from holdfast.conversation.stored import StoredConversation
 
 __all__ = [
     "SESSION_VARIABLE",

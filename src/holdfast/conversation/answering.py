@@ -1,15 +1,17 @@
-"""The four shapes of a search, read from a store."""
+"""The five shapes of a search, read from a store."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.conversation.finding import Finder
+from holdfast.conversation.finding import Finder, Match, source_of
 from holdfast.conversation.presence import NOWHERE
 from holdfast.conversation.threads import Shown, Thread, shown_of, thread_of
 from holdfast.ports import Listing
 from holdfast.recall import snippet
-from holdfast.recall.asked import Wrong
+from holdfast.recall.asked import CURRENT, Wrong
+from holdfast.recall.passages import best_pieces, ends_meant
 from holdfast.recall.shapes import (
     Beginning,
     ConversationList,
@@ -18,32 +20,36 @@ from holdfast.recall.shapes import (
     Listed,
     Neighborhood,
     OneMessage,
+    Quote,
+    QuotedPassages,
 )
 from holdfast.recall.told import Told, told
-from holdfast.recall.wording import words_of
+from holdfast.recall.values import MatchTier
+from holdfast.recall.wording import is_said_by, words_of
 from holdfast.session import Kind, searchable
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.conversation.finding import Match
     from holdfast.conversation.presence import Presence
     from holdfast.ports import Store
     from holdfast.recall import Query
-    from holdfast.recall.asked import Browse, Discovery, Scroll
+    from holdfast.recall.asked import Browse, Discovery, Inside, Scroll
+    from holdfast.recall.passages import MessagePiece, Source
     from holdfast.session import Entry, Session
 
 __all__ = ["Answering"]
 
 _AROUND = 5
-_AROUND_WITHIN = 1
-"""Messages on each side of a match, among all conversations and within one."""
+"""Messages on each side of a match."""
 _ENDS = 3
 _FIRST = 20
 _LAST = 10
 _SNIPPET = 240
 _LISTED = 50
+_LOOKED_AT = 40
+"""Messages at the ends of a conversation among which the user's first and last are looked for."""
 
 
 class Answering:
@@ -66,20 +72,108 @@ class Answering:
         """Whole lineages by each of their sessions: many matches may be of one."""
 
     def discovery(self, wanted: Discovery) -> Excerpts | Wrong:
-        """Return the conversations in which something was said, or places in one of them."""
+        """Return the conversations in which something was said."""
         finder = Finder(self._store, wanted, self._now, self._hidden)
         if finder.query.problem:
             return Wrong(finder.query.problem)
-        if wanted.session_id:
-            session = self._store.session(wanted.session_id)
-            found = finder.places(session.root)
-        else:
-            found = finder.conversations()
-        excerpts = tuple(
-            self._excerpt(each, finder.query, is_within=bool(wanted.session_id)) for each in found
-        )
+        found = finder.conversations()
+        following = wanted.offset + wanted.limit if len(found) > wanted.limit else None
+        excerpts = tuple(self._excerpt(each, finder.query) for each in found[: wanted.limit])
         note = "" if excerpts else _nothing(wanted, is_in_context=finder.is_in_context)
-        return Excerpts(wanted.query, excerpts, note)
+        return Excerpts(wanted.query, excerpts, note, following)
+
+    def inside(self, wanted: Inside) -> QuotedPassages | Wrong:
+        """Return the passages of one conversation that answer a query best."""
+        finder = Finder(self._store, wanted, self._now, self._hidden)
+        if finder.query.problem:
+            return Wrong(finder.query.problem)
+        id_ = self._current.session if wanted.session_id == CURRENT else wanted.session_id
+        if not id_:
+            return Wrong("no conversation is current here; give the session_id of one")
+        session = self._store.session(id_)
+        if session.trashed is not None:
+            return _trashed(session)
+        thread = thread_of(self._store, self._lineage(id_), id_)
+        found = {each.entry.id: each for each in finder.messages(session.root)}
+        ends = self._ends(thread, wanted, finder.query)
+        said = [*found.values(), *(each for each in ends if each.entry.id not in found)]
+        meant = {each.entry.id for each in ends}
+        sources = [source_of(each, is_end=each.entry.id in meant) for each in said]
+        pieces = self._ordered(best_pieces(sources, finder.query), said, wanted)
+        quotes = self._quotes(pieces[wanted.offset :], said, sources)
+        note = "" if pieces else _nothing(wanted, is_in_context=finder.is_in_context)
+        return QuotedPassages(
+            query=wanted.query,
+            session=session,
+            title=thread.title,
+            quotes=quotes,
+            note=note,
+            offset=wanted.offset,
+            by_time=wanted.sort != "relevance",
+        )
+
+    def _ends(self, thread: Thread, wanted: Inside, query: Query) -> list[Match]:
+        """Return what the user said first or last, and the last answer, where that is asked for."""
+        scope, (opening, closing) = wanted.scope, ends_meant(query)
+        if scope.since is not None or scope.until is not None or wanted.sort != "relevance":
+            return []
+        last = thread.last(_LOOKED_AT)[::-1] if closing else ()
+        chosen = [
+            next(filter(_is_typed, thread.first(_LOOKED_AT) if opening else ()), None),
+            next(filter(_is_typed, last), None),
+            next((each for each in last if _is_reply(each)), None),
+        ]
+        return [
+            Match(MatchTier.SOME, each, self._store.whole(each.id))
+            for each in chosen
+            if each and not self._is_known(each) and is_said_by(each.message, scope.roles)
+        ]
+
+    def _ordered(
+        self, pieces: Sequence[MessagePiece], said: Sequence[Match], wanted: Inside
+    ) -> list[MessagePiece]:
+        """Put pieces into the order that is wanted, of as many messages as are wanted.
+
+        What was compacted away comes before what the current window shows. Where time decides,
+        each message has its best piece.
+        """
+        best: dict[int, list[MessagePiece]] = {}
+        for piece in pieces:
+            best.setdefault(piece.source, []).append(piece)
+        if wanted.sort != "relevance":
+            first = sorted(best, key=lambda n: said[n].entry.at, reverse=wanted.sort == "newest")
+            return [best[number][0] for number in first][: wanted.offset + wanted.limit]
+        # Between equal keys the order of the scores stays.
+        shown = {
+            n for n in best if self._current.shows(said[n].entry.session, said[n].entry.position)
+        }
+        ranked = sorted(pieces, key=lambda piece: piece.source in shown)
+        kept = set(list(dict.fromkeys(piece.source for piece in ranked))[: wanted.limit])
+        return [piece for piece in ranked if piece.source in kept]
+
+    def _quotes(
+        self, pieces: Sequence[MessagePiece], said: Sequence[Match], sources: Sequence[Source]
+    ) -> tuple[Quote, ...]:
+        homes: dict[str, tuple[Session, int]] = {}
+        quotes: list[Quote] = []
+        for piece in pieces:
+            found, entry = said[piece.source], said[piece.source].entry
+            if entry.session not in homes:
+                session = self._store.session(entry.session)
+                home = session if session.trashed is None else self._thread(entry, session.id).leaf
+                homes[entry.session] = home, self._store.count_said(session.id, session.size)
+            home, total = homes[entry.session]
+            number = self._store.count_said(entry.session, entry.position)
+            quotes.append(
+                Quote(
+                    message=replace(told(entry, found.whole), text=sources[piece.source].text),
+                    session=home,
+                    place=(number, total),
+                    piece=piece,
+                    tier=found.tier,
+                )
+            )
+        return tuple(quotes)
 
     def scroll(self, wanted: Scroll) -> Neighborhood | OneMessage | Wrong:
         """Return the messages around one, wherever in its lineage it lives."""
@@ -132,9 +226,12 @@ class Answering:
         seen: dict[str, Session] = {}
         for session in self._recent(wanted):
             seen.setdefault(session.root, session)
-            if len(seen) >= wanted.limit:
+            if len(seen) > wanted.offset + wanted.limit:
                 break
-        return ConversationList(tuple(map(self._listed, seen.values())))
+        end = wanted.offset + wanted.limit
+        shown = list(seen.values())[wanted.offset : end]
+        following = end if len(seen) > end else None
+        return ConversationList(tuple(map(self._listed, shown)), next_offset=following)
 
     def _recent(self, wanted: Browse) -> Iterator[Session]:
         scope, offset = wanted.scope, 0
@@ -165,21 +262,20 @@ class Answering:
             is_current=session.root == self._current.root,
         )
 
-    def _excerpt(self, found: Match, query: Query, *, is_within: bool) -> Excerpt:
-        entry, hit = found.entry, found.hit
-        thread = self._thread(entry, hit.session_id)
-        reach = _AROUND_WITHIN if is_within else _AROUND
-        before, after = thread.around(entry, reach)
+    def _excerpt(self, found: Match, query: Query) -> Excerpt:
+        entry = found.entry
+        thread = self._thread(entry, entry.session)
+        before, after = thread.around(entry, _AROUND)
         near = {each.id for each in (*before, entry, *after)}
-        opening = () if is_within else _others(thread.first(_ENDS), near)
+        opening = _others(thread.first(_ENDS), near)
         near |= {each.id for each in opening}
-        closing = () if is_within else _others(thread.last(_ENDS), near)
+        closing = _others(thread.last(_ENDS), near)
         return Excerpt(
             session=_home(thread, self._store.session(entry.session)),
             title=thread.title,
             last_active=thread.leaf.touched,
             snippet=snippet(searchable(found.whole), query, width=_SNIPPET),
-            tier=hit.tier,
+            tier=found.tier,
             focus=told(entry, found.whole, is_focus=True),
             before=self._unknown(before),
             after=self._unknown(after),
@@ -259,6 +355,14 @@ def _told(entries: Iterable[Entry]) -> tuple[Told, ...]:
     return tuple(told(entry) for entry in entries)
 
 
+def _is_typed(entry: Entry) -> bool:
+    return is_said_by(entry.message, (Role.USER,))
+
+
+def _is_reply(entry: Entry) -> bool:
+    return entry.message.role is Role.ASSISTANT and bool(entry.message.text.strip())
+
+
 def _others(entries: Iterable[Entry], known: set[int]) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if entry.id not in known)
 
@@ -270,7 +374,7 @@ def _trashed(session: Session) -> Wrong:
     )
 
 
-def _nothing(wanted: Discovery, *, is_in_context: bool) -> str:
+def _nothing(wanted: Discovery | Inside, *, is_in_context: bool) -> str:
     if is_in_context:
         return "All that matches stands in your context already; include_current=true repeats it."
     scope = wanted.scope

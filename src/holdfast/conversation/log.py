@@ -22,7 +22,7 @@ from holdfast.session import MESSAGE_ID_MARK, Draft, Entry, Usage
 from holdfast.transcript import Role, Text, ToolResult, is_user_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from holdfast.conversation.decode_input import Content
     from holdfast.conversation.live import LiveSession
@@ -115,7 +115,8 @@ class MessageLog(Sequence[Entry]):
         """Write messages to the session in which the conversation goes on, however it moves."""
         live = self._live
         with live.lock:
-            drafts = tuple(map(self._draft, messages))
+            names = {call.id: call.name for message in messages for call in message.calls}
+            drafts = tuple(self._draft(message, names) for message in messages)
             while True:
                 try:
                     entries = live.deps.store.append(live.id, drafts, usage)
@@ -147,16 +148,23 @@ class MessageLog(Sequence[Entry]):
         """Return how many there are."""
         return len(self.entries())
 
-    def _draft(self, message: Message) -> Draft:
+    def _draft(self, message: Message, names: Mapping[str, str]) -> Draft:
         deps = self._live.deps
 
         def weigh(each: Message) -> int:
             return deps.engine.load((each,)).tokens
 
+        def limit(result: ToolResult) -> int:
+            # Few dialects name the tool in its result; it is looked up where it matters.
+            named = result.name or names.get(result.call_id, "")
+            if not named and deps.options.tool_limits.keys() - {"*"}:
+                named = self._name_of(result.call_id)
+            return deps.tool_limit(named)
+
         # Pins are kept beside the log, where they can be taken away again.
         pinned = message.pinned
         message = replace(message, pinned=False) if pinned else message
-        short = shortened(message, deps.tool_limit, weigh)
+        short = shortened(message, limit, weigh)
         shown = short or message
         return Draft(
             message=shown,
@@ -179,18 +187,18 @@ class MessageLog(Sequence[Entry]):
 
 
 def shortened(
-    message: Message, limit: Callable[[str], int], count: Callable[[Message], int]
+    message: Message, limit: Callable[[ToolResult], int], count: Callable[[Message], int]
 ) -> Message | None:
     """Return the message with its oversized results cut in the middle, or nothing if all fit.
 
     Args:
         message: What tools answered.
-        limit: The tokens that a tool's output may take, by the tool's name.
+        limit: The tokens that an output may take, by its tool.
         count: The tokens of a message.
     """
 
     def cut(result: ToolResult) -> ToolResult:
-        weight, most = count(replace(message, parts=(result,))), limit(result.name)
+        weight, most = count(replace(message, parts=(result,))), limit(result)
         if weight <= most:
             return result
         content = tuple(
@@ -208,5 +216,5 @@ def shortened(
 def _middle_out(text: str, share: float) -> str:
     # The pointer itself takes room; a little more than needed is left out.
     pointer = pointer_to(MESSAGE_ID_MARK)
-    room = max(int(len(text) * share * 0.95) - len(pointer) - 40, _SMALLEST)
+    room = max(int(len(text) * share * 0.95) - len(pointer) - 80, _SMALLEST)
     return text if room >= len(text) else middle_out(text, room, pointer)

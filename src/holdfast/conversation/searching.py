@@ -1,4 +1,4 @@
-"""`session_search`: one function with four shapes, for models, programs and people.
+"""`session_search`: one function with five shapes, for models, programs and people.
 
 Past conversations are search results, not context: a model gets the few pieces that matter, in a
 budget of tokens. What stands in its window already is not repeated, and what was compacted away
@@ -20,17 +20,19 @@ from holdfast.errors import HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.ports import Store
 from holdfast.recall.arguments import SearchArguments, read_arguments
-from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scroll, Wrong
+from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scroll, Wrong
 from holdfast.recall.moments import moment
-from holdfast.recall.trimming import BUDGET, fitted, written
+from holdfast.recall.tool_schema import session_search_tool
+from holdfast.recall.trimming import fitted, written
 from holdfast.tokens import Estimator
 from holdfast.wire.json_text import arguments_in
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from holdfast.ports import Clock
     from holdfast.recall.shapes import Result
+    from holdfast.recall.tool_schema import ToolStyle
     from holdfast.tokens import Counter
 
 __all__ = ["OpenProfile", "SessionSearch"]
@@ -46,7 +48,7 @@ class SessionSearch:
     """Searches a store on behalf of a session.
 
     ```python
-    search = holdfast.SessionSearch(chat.parts.store, chat.parts.clock, session_id=chat.id)
+    search = holdfast.SessionSearch(chat.store, chat.live.deps.clock, session_id=chat.id)
     search.session_search(query="billing port")
     ```
     """
@@ -57,8 +59,9 @@ class SessionSearch:
         clock: Clock,
         *,
         session_id: str | None = None,
-        budget: int = BUDGET,
+        budget: int | None = None,
         open_profile: OpenProfile | None = None,
+        profiles: Sequence[str] = (),
     ) -> None:
         """Join the parts.
 
@@ -66,8 +69,10 @@ class SessionSearch:
             store: Where the sessions are.
             clock: Tells what is recent.
             session_id: The session that asks; by default the current one of the context.
-            budget: Tokens that a result may take.
+            budget: Tokens that a result may take; by default 2,500 for passages of one
+                conversation and 4,000 for everything else.
             open_profile: How other profiles are opened; without it there are none.
+            profiles: Their names, which the tool offers.
         """
         self._store = store
         self._clock = clock
@@ -75,15 +80,21 @@ class SessionSearch:
         self._budget = budget
         self._counter: Counter = Estimator()
         self._open_profile = open_profile
+        self._profiles = profiles
 
     def session_search(self, **arguments: Unpack[SearchArguments]) -> dict[str, object]:
         """Search past conversations; the arguments decide the shape of the result.
 
-        `query` finds conversations, `around_message_id` shows the messages around one,
-        `session_id` reads a conversation, and nothing lists the recent ones. What is wrong with
-        the arguments is said under `error`; nothing is raised.
+        `query` finds conversations, with `session_id` the passages of one that answer it best,
+        `around_message_id` shows the messages around one, `session_id` alone reads a conversation,
+        and nothing lists the recent ones. What is wrong with the arguments is said under `error`;
+        nothing is raised.
         """
         return self._answer(cast("Mapping[str, object]", arguments))
+
+    def tool(self, style: ToolStyle = "openai") -> dict[str, object]:
+        """Return the tool that a model calls this search by; it offers the profiles there are."""
+        return session_search_tool(style, profiles=self._profiles)
 
     def call(self, arguments: Mapping[str, object] | str | None = None) -> str:
         """Return the result of a tool call as the text that answers it.
@@ -161,6 +172,8 @@ class _Place:
         match asked.shape:
             case Discovery():
                 return self.answering.discovery(asked.shape)
+            case Inside():
+                return self.answering.inside(asked.shape)
             case Scroll():
                 return self.answering.scroll(asked.shape)
             case Read(session_id):

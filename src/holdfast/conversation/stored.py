@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from holdfast.conversation.compactor import AutoCompactor
 from holdfast.conversation.decode_input import check_dialect
 from holdfast.conversation.difference import difference
 from holdfast.conversation.effects import Join, is_inside, wait
+from holdfast.conversation.finding import found_messages
 from holdfast.conversation.former_names import former_name
 from holdfast.conversation.lineage import Lineage
 from holdfast.conversation.live import LiveSession
@@ -18,8 +19,8 @@ from holdfast.errors import HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
-from holdfast.recall import Filters, parse, snippet
-from holdfast.session import Cause, EndReason, Entry, searchable, title_from
+from holdfast.recall.asked import Inside, Scope
+from holdfast.session import Cause, EndReason, Entry, title_from
 from holdfast.wire.openai_chat import merged_roles
 
 if TYPE_CHECKING:
@@ -30,25 +31,18 @@ if TYPE_CHECKING:
     from holdfast.conversation.dependencies import Dependencies
     from holdfast.conversation.difference import Difference
     from holdfast.conversation.effects import Steps
+    from holdfast.conversation.finding import Found
     from holdfast.ports import Store
+    from holdfast.recall.asked import Sort
     from holdfast.session import CompactionRecord, Session, Usage
     from holdfast.transcript import Message, Transcript
     from holdfast.wire import Body
     from holdfast.wire.reply import Reply
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Found", "StoredConversation"]
+__all__ = ["StoredConversation"]
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One message that a search found."""
-
-    entry: Entry
-    snippet: str
-    """The words around the match, which stands between `>>>` and `<<<`."""
 
 
 @names_checked
@@ -245,26 +239,36 @@ class StoredConversation:
             return not self.compactor.background.is_running
         return self.compactor.background.wait(timeout)
 
-    def search(self, query: str, *, limit: int = 10, everywhere: bool = False) -> tuple[Found, ...]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        sort: Sort = "relevance",
+        everywhere: bool = False,
+    ) -> tuple[Found, ...]:
         """Search everything that was ever said in this conversation, compacted away or not.
 
-        Plain words, `"phrases"`, `prefix*`, `AND`, `OR` and `NOT` work; any text is safe.
+        A question in plain words works, as do `"phrases"`, `prefix*`, `AND`, `OR` and `NOT`; any
+        text is safe. Each message comes with the passages of it that answer best.
 
         Args:
             query: What to look for.
             limit: How many messages are wanted at most.
+            offset: How many to skip, for the next page.
+            sort: What comes first: `relevance`, `newest` or `oldest`.
             everywhere: Whether to look into every conversation of the store.
         """
-        store, asked = self.store, parse(query)
-        filters = Filters() if everywhere else Filters(lineages=(self.session.root,))
-        hits = store.search(query, filters, limit=limit, now=self.live.deps.clock.moment())
-        return tuple(
-            Found(
-                store.entry(hit.message_id),
-                snippet(searchable(store.whole(hit.message_id)), asked),
-            )
-            for hit in hits
+        wanted = Inside(
+            query=query,
+            session_id="" if everywhere else self.id,
+            scope=Scope(),
+            limit=limit,
+            sort=sort,
+            offset=offset,
         )
+        return found_messages(self.store, wanted, self.live.deps.clock.moment())
 
     def status(self) -> Status:
         """Return how the conversation stands."""

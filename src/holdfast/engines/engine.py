@@ -425,7 +425,10 @@ class Engine:
         counts = isinstance(outcome, Folded | Pruned) or (
             isinstance(outcome, Unchanged) and was_due
         )
-        return self._state.progress.after(outcome) if counts else self._state.progress
+        if not counts:
+            return self._state.progress
+        scale = self._scale.at(self._state.calibration.ratio)
+        return self._state.progress.after(outcome, scale)
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:

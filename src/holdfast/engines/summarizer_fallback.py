@@ -45,6 +45,7 @@ from holdfast.errors import (
 )
 from holdfast.ports import Summarizer
 from holdfast.summary import Answer, Ask, Declined, Failure, Written, problem, repair
+from holdfast.wire.markers import read as read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,7 +185,9 @@ def _judge(summarizer: Summarizer, ending: Ending) -> Answer:
             # A wish to end the program is not a failure of the summarizer.
             raise error
         case Returned(str() as text) if text.strip():
-            return Written(text, summarizer.name)
+            # A summary in its frame tells the reader to go on; only what it tells counts.
+            framed = read_frame(text)
+            return Written(framed.summary.text if framed else text, summarizer.name)
         case Returned(None | str()):
             return Declined(Failure.EMPTY, f"{summarizer.name} returned an empty answer")
         case Returned(value):

@@ -1,7 +1,8 @@
 """The evidence ledger: exact names that a record does not tell, each in the words it was used in.
 
-A name without what it is tells nobody anything, so a line is a few words of the statement in which
-somebody used the name last: a command that was run, a sentence that was said.
+A name without what it is tells nobody anything, so a line is the statement in which somebody used
+the name last: a command that was run, a sentence that was said. It is whole or not there: half a
+statement says less than the room it takes.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ _OFTEN = 2.0
 """As how many uses a line of the ledger before counts."""
 _HALF = 40
 """How many newer statements take half of what a use counts more for being new."""
-_WHOLE, _AROUND = 160, 60
-"""Characters of a text that is told whole; of a longer one, those on each side of a name."""
+_LONGEST = 160
+"""Characters of a statement that is a line."""
+_CUT = ("…", "...")
+"""How a text ends that was cut before."""
 
 
 class Used(Protocol):
@@ -64,10 +67,12 @@ def ledger(
     found: dict[str, str] = {}
     worth: dict[str, float] = {}
     for newer, (each, uses) in enumerate(reversed(read)):
+        is_line = _is_line(each.text)
         for name in _names(each.text):
             worth[name] = worth.get(name, 0.0) + uses + 0.5 * _HALF / (_HALF + newer)
-            if name not in found and name.encode() not in (shown if uses == 1.0 else known):
-                found[name] = _words_around(each.text, name)
+            is_told = name.encode() in (shown if uses == 1.0 else known)
+            if is_line and not is_told and name not in found:
+                found[name] = " ".join(each.text.split())
     lines: dict[str, None] = {}
     told = ""
     for name in sorted(found, key=lambda name: -worth[name]):
@@ -83,15 +88,7 @@ def ledger(
     return "\n".join(lines)
 
 
-def _words_around(text: str, name: str) -> str:
-    """Return the name with a few words on each side of it, cut between words."""
-    if len(text) <= _WHOLE:
-        return " ".join(text.split())
-    at = text.find(name)
-    start, end = max(at - _AROUND, 0), min(at + len(name) + _AROUND, len(text))
-    if start:
-        start = text.find(" ", start, at) + 1 or at
-    if end < len(text):
-        end = max(text.rfind(" ", at + len(name), end), at + len(name))
-    before, after = "… " * bool(start), " …" * (end < len(text))
-    return f"{before}{' '.join(text[start:end].split())}{after}"
+def _is_line(text: str) -> bool:
+    """Say whether a statement is short and was not cut before."""
+    words = text.strip("`\"' \n")
+    return len(words) <= _LONGEST and not words.startswith(_CUT) and not words.endswith(_CUT)

@@ -14,15 +14,21 @@ from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
 from holdfast.conversation.passes import pieces_of
+from holdfast.engines import EngineDeps
+from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.recognition.atoms import atoms_in
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
+from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import Role
 from holdfast.wire import DIALECTS, Body
+from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.asynchronous import AsyncConversation
+from holdfast.wiring.models import known_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Turn", "TurnKeeper"]
 
+_SIDE_SHARE = 0.8
+"""How much of a window the history of a side call may take; prompt and answer have the rest."""
 _GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
 
@@ -51,16 +59,30 @@ class Turn:
     """The conversation; None for a side call, which goes out as it came in."""
     places: Mapping[int, int]
     """Where the client has what was said, as an index of its messages by the ids in the store."""
+    window: int
+    """What the model takes, in tokens."""
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
         if self.chat is None:
-            return None
+            return await in_store(self._cut) if self.found.node is not None else None
         await self.chat.body(self.request.dialect)
         window = await in_store(self.chat.sync.live.refresh)
         if all(entry.kind is Kind.SAID for entry in window.entries):
             return None
         return self._spliced(window)
+
+    def _cut(self) -> list[dict[str, object]] | None:
+        """Return the history of a side call without its oldest part, where it does not fit.
+
+        Whoever asks for a summary of it all gets what was said, and not what we made of it.
+        """
+        room = int(self.window * _SIDE_SHARE)
+        engine = truncating_engine(
+            Policy(context_length=self.window, fit=room), EngineDeps(clock=SystemClock())
+        )
+        cut = engine.compress(self.messages, format=self.request.dialect)
+        return cut.messages if cut.report.tokens_before > room else None
 
     def _spliced(self, window: Window) -> list[dict[str, object]]:
         """Return what was written in place of old messages, and the client's words for the rest.
@@ -115,22 +137,28 @@ class TurnKeeper:
 
     conversations: Conversations
     tree: TreeFile
+    context_length: int | None = None
+    """What every model takes, in tokens; by default what is known of each."""
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> Turn:
         """Find the conversation of a request and record what is new in it."""
         found = await in_store(partial(recognize, request, self.tree))
         messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
+        window = self.context_length or known_window(request.model) or WINDOW
         if found.how is Continuity.SIDE:
-            return Turn(request, found, messages, None, {})
+            return Turn(request, found, messages, None, {}, window)
         key = self._key(request, found)
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
             chat = await self._chat(key, found)
+            held = await chat.session()
+            if (held.model, held.context_length) != (request.model, window):
+                await chat.switch_model(request.model, window)
             new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
             await in_store(partial(self.tree.record, request, found, key, new))
             places = await in_store(partial(self._places, request, found, new))
-        return Turn(request, found, messages, chat, places)
+        return Turn(request, found, messages, chat, places, window)
 
     def _key(self, request: WireRequest, found: Recognition) -> str:
         if found.how in _GOES_ON and found.node is not None:

@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from holdfast.memory.screening_rules import HIDDEN, LINE_RULES, SPAN_RULES
+from holdfast.summary.tracing import LOOK_ALIKES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +35,6 @@ _MARKUP = re.compile(r"[*`~]+")
 _WRITTEN_BREAK = re.compile(r"\\[nrt]")
 _JOINED_WORDS = re.compile(r"(?<=[^\W_])[-_]+(?=[^\W_])")
 _SPACED_LETTERS = re.compile(r"\b(?:[^\W\d_] ){3,}[^\W\d_]\b")
-_LOOK_ALIKES = str.maketrans(
-    "аеорсухіјѕԁһԛԝѵӏԍпгмтвнкαονικρτυεηıłɡɩօոսց",
-    "aeopcyxijsdhqwvlgnrmtbhkaovikptuenilgionug",
-)
-"""Letters of other alphabets that look like Latin ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +123,7 @@ def _all_views(line: str) -> tuple[str, str, str]:
     """Return a line as it is, without its markup, and with look-alikes as what they feign."""
     bare = _JOINED_WORDS.sub(" ", _MARKUP.sub("", _WRITTEN_BREAK.sub(" ", line)))
     bare = _SPACED_LETTERS.sub(lambda spaced: spaced[0].replace(" ", ""), bare)
-    return line, bare, bare if bare.isascii() else bare.translate(_LOOK_ALIKES)
+    return line, bare, bare if bare.isascii() else bare.translate(LOOK_ALIKES)
 
 
 def _folded(line: str) -> str:

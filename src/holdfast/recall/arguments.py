@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast, get_args
 
-from holdfast.recall.asked import Asked, Browse, Discovery, Read, Scope, Scroll, Wrong
+from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scope, Scroll, Sort, Wrong
 from holdfast.recall.moments import MOMENTS
 from holdfast.recall.values import meant_sources
 from holdfast.transcript import Role
@@ -44,7 +44,7 @@ class SearchArguments(TypedDict, total=False):
     since: str | None
     until: str | None
     limit: int | None
-    sort: Literal["relevance", "newest"]
+    sort: Sort
     include_current: bool
     include_subagents: bool
     profile: str | None
@@ -98,17 +98,27 @@ def _shape(given: Mapping[str, object], moment: Moment) -> Shape:
             window=0 if offset else _number(given, "window", 5, MOST_MESSAGES),
             offset=offset,
         )
+    offset = _number(given, "offset", 0, None)
+    if query and session:
+        return Inside(
+            query=query,
+            session_id=session,
+            scope=_scope(given, moment),
+            limit=_limit(given, MOST_RESULTS),
+            sort=_sort(given),
+            offset=offset,
+        )
     if query:
         return Discovery(
             query=query,
             scope=_scope(given, moment),
             limit=_limit(given, 3),
-            newest=_sort(given) == "newest",
-            session_id=session,
+            sort=_sort(given),
+            offset=offset,
         )
     if session:
         return Read(session)
-    return Browse(_scope(given, moment), _limit(given, 10))
+    return Browse(_scope(given, moment), _limit(given, 10), offset)
 
 
 def _scope(given: Mapping[str, object], moment: Moment) -> Scope:
@@ -146,11 +156,11 @@ def _limit(given: Mapping[str, object], default: int) -> int:
     return max(_number(given, "limit", default, MOST_RESULTS), 1)
 
 
-def _sort(given: Mapping[str, object]) -> str:
+def _sort(given: Mapping[str, object]) -> Sort:
     text = _text(given, "sort") or "relevance"
-    if text not in ("relevance", "newest"):
-        raise _WrongError(f"sort is {text[:40]!r}; allowed: relevance, newest")
-    return text
+    if text not in get_args(Sort):
+        raise _WrongError(f"sort is {text[:40]!r}; allowed: {', '.join(get_args(Sort))}")
+    return cast("Sort", text)
 
 
 def _is_nothing(value: object) -> bool:

@@ -1,9 +1,9 @@
-"""What a search is asked for: one of four shapes."""
+"""What a search is asked for: one of five shapes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.recall.values import Filters
 from holdfast.session import Fork
@@ -13,16 +13,25 @@ if TYPE_CHECKING:
     from holdfast.transcript import Role
 
 __all__ = [
+    "CURRENT",
     "HIDDEN_SOURCES",
     "Asked",
     "Browse",
     "Discovery",
+    "Inside",
     "Read",
     "Scope",
     "Scroll",
     "Shape",
+    "Sort",
     "Wrong",
 ]
+
+Sort: TypeAlias = Literal["relevance", "newest", "oldest"]
+"""What comes first."""
+
+CURRENT = "current"
+"""Stands for the conversation that asks, where the id of a session is wanted."""
 
 HIDDEN_SOURCES = ("subagent", "tool")
 """Sessions that no person took part in; they are left out unless they are asked for."""
@@ -63,13 +72,28 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
-    """The conversations in which something was said; with a session, the places in that one."""
+    """The conversations in which something was said."""
 
     query: str
     scope: Scope
     limit: int
-    newest: bool = False
-    session_id: str = ""
+    sort: Sort = "relevance"
+    offset: int = 0
+    """Results to skip."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inside:
+    """The passages of one conversation in which something was said."""
+
+    query: str
+    session_id: str
+    scope: Scope
+    limit: int
+    """Messages that are quoted at most."""
+    sort: Sort = "relevance"
+    offset: int = 0
+    """Pieces of messages to skip: what the last answer had room for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +119,11 @@ class Browse:
 
     scope: Scope
     limit: int
+    offset: int = 0
+    """Conversations to skip."""
 
 
-Shape: TypeAlias = Discovery | Scroll | Read | Browse
+Shape: TypeAlias = Discovery | Inside | Scroll | Read | Browse
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
-"""The four shapes of a result, as values that can be written in less and less room."""
+"""The five shapes of a result, as values that can be written in less and less room."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from holdfast.recall.passages import pieced
 from holdfast.recall.told import about, cropped, nearest, when
 from holdfast.recall.values import MatchTier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.recall.passages import MessagePiece
     from holdfast.recall.told import ResultLimits, Told
     from holdfast.session import Session
 
@@ -22,6 +24,8 @@ __all__ = [
     "Listed",
     "Neighborhood",
     "OneMessage",
+    "Quote",
+    "QuotedPassages",
     "Result",
 ]
 
@@ -87,6 +91,8 @@ class Excerpts:
     query: str
     excerpts: tuple[Excerpt, ...]
     note: str = ""
+    next_offset: int | None = None
+    """How many results to skip for those that follow; None where there are no more."""
 
     @property
     def size(self) -> int:
@@ -106,7 +112,94 @@ class Excerpts:
             "query": cropped(self.query, _PREVIEW)[0],
             "results": [each.document(room) for each in shown],
         }
+        if self.next_offset is not None:
+            left_out = len(self.excerpts) - len(shown)
+            found["next_offset"] = self.next_offset - left_out
         return {**found, "note": self.note} if self.note else found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A piece of a message that matched."""
+
+    message: Told
+    session: Session
+    place: tuple[int, int]
+    """The number of the message among those of its session, and how many those are."""
+    piece: MessagePiece
+    tier: MatchTier
+
+    @property
+    def order(self) -> tuple[str, int, int]:
+        """Return what puts pieces into the order in which they were said."""
+        return self.session.id, self.place[0], self.piece.start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotedPassages:
+    """The pieces of one conversation that a query found, in the order that was wanted."""
+
+    query: str
+    session: Session
+    title: str
+    quotes: tuple[Quote, ...]
+    note: str = ""
+    offset: int = 0
+    """Pieces before these, which another answer had."""
+    by_time: bool = False
+    """Whether time decided the order, in which each message then stays."""
+
+    def runs(self, count: int) -> list[list[list[Quote]]]:
+        """Return passages made of so many pieces: messages that follow each other, with pieces.
+
+        A passage stands where the first of its pieces does.
+        """
+        if self.by_time:
+            return [[[each]] for each in self.quotes[:count]]
+        ordered = sorted(self.quotes[:count], key=lambda each: each.order)
+        passages: list[list[list[Quote]]] = []
+        for quote in ordered:
+            last = passages[-1][-1][-1] if passages else None
+            gap = quote.place[0] - last.place[0] if last and last.session == quote.session else 2
+            if gap == 0:
+                passages[-1][-1].append(quote)
+            elif gap == 1:
+                passages[-1].append([quote])
+            else:
+                passages.append([[quote]])
+        ranks = {quote.order: rank for rank, quote in enumerate(self.quotes[:count])}
+        return sorted(
+            passages, key=lambda run: min(ranks[each.order] for own in run for each in own)
+        )
+
+    def document(self, count: int) -> dict[str, object]:
+        """Return so many pieces as plain values, joined where they stand side by side."""
+        found: dict[str, object] = {
+            "shape": "inside",
+            "query": cropped(self.query, _PREVIEW)[0],
+            **about(self.session, self.title),
+        }
+        if self.quotes:
+            found["matched"] = _HOW[min(each.tier for each in self.quotes)]
+        found["passages"] = [self._passage(run) for run in self.runs(count)]
+        if count < len(self.quotes):
+            found["next_offset"] = self.offset + count
+        return {**found, "note": self.note} if self.note else found
+
+    def _passage(self, run: Sequence[Sequence[Quote]]) -> dict[str, object]:
+        first = run[0][0]
+        found: dict[str, object] = {
+            "place": f"{first.place[0]} of {first.place[1]}",
+            "at": when(first.message.at),
+        }
+        if first.session.id != self.session.id:
+            found["session_id"] = first.session.id
+        messages = [
+            each[0].message.header()
+            | {"text": pieced(each[0].message.text, [one.piece for one in each])}
+            for each in run
+        ]
+        return {**found, "messages": messages}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +307,7 @@ class ConversationList:
 
     lines: tuple[Listed, ...]
     size: int = 0
+    next_offset: int | None = None
 
     @property
     def count(self) -> int:
@@ -224,6 +318,8 @@ class ConversationList:
         """Return the result as plain values."""
         shown = [line.document() for line in self.lines[: room.results]]
         found: dict[str, object] = {"shape": "browse", "conversations": shown}
+        if self.next_offset is not None:
+            found["next_offset"] = self.next_offset - (len(self.lines) - len(shown))
         return found if self.lines else {**found, "note": "There are no conversations yet."}
 
 
@@ -239,22 +335,21 @@ class OneMessage:
         """Return so many characters of the message as plain values, and where to go on."""
         text = self.message.text
         end = min(self.offset + characters, len(text))
-        shown: dict[str, object] = {"id": self.message.id, "role": str(self.message.role)}
-        if self.message.tool:
-            shown["tool"] = cropped(self.message.tool, _PREVIEW)[0]
         return {
             "shape": "scroll",
             **about(self.session),
             "anchor": self.message.id,
             "at": when(self.message.at),
-            "messages": [{**shown, "text": text[self.offset : end]}],
+            "messages": [{**self.message.header(), "text": text[self.offset : end]}],
             "offset": self.offset,
             "characters_in_all": len(text),
             "next_offset": end if end < len(text) else None,
         }
 
 
-Result: TypeAlias = Excerpts | Neighborhood | Beginning | ConversationList | OneMessage
+Result: TypeAlias = (
+    Excerpts | QuotedPassages | Neighborhood | Beginning | ConversationList | OneMessage
+)
 
 
 def _documents(messages: Sequence[Told], room: ResultLimits) -> list[dict[str, object]]:

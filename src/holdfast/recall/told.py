@@ -54,14 +54,16 @@ class Told:
         """Return the message as plain values, cut to the room."""
         size = room.output if self.is_output else room.words
         text, left_out = cropped(self.text, size * 2 if self.is_focus else size)
+        found = {**self.header(), "text": text}
+        return {**found, "characters_cut": left_out} if left_out else found
+
+    def header(self) -> dict[str, object]:
+        """Return everything but the text as plain values."""
         found: dict[str, object] = {"id": self.id, "role": str(self.role)}
         if self.tool:
             found["tool"] = cropped(self.tool, _LONGEST_TITLE)[0]
         if self.summary_by:
             found["summary_by"] = cropped(self.summary_by, _LONGEST_TITLE)[0]
-        found["text"] = text
-        if left_out:
-            found["characters_cut"] = left_out
         return found
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, cast
 
-from holdfast.recall.shapes import OneMessage
+from holdfast.recall.shapes import OneMessage, QuotedPassages
 from holdfast.recall.told import ResultLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from holdfast.recall.shapes import Beginning, ConversationList, Excerpts, Neighborhood, Result
     from holdfast.tokens import Counter
@@ -22,6 +22,8 @@ __all__ = ["BUDGET", "fitted", "written"]
 
 BUDGET = 4_000
 """Tokens that a result may take unless the caller says otherwise."""
+_PASSAGES = 2_500
+"""Tokens of passages, unless the caller says otherwise: more seldom has more of the answer."""
 
 _LADDER = (
     *(ResultLimits(output, 8_000) for output in (4_000, 2_000, 1_200, 800, 500, 300, 200, 140)),
@@ -38,13 +40,18 @@ _LADDER = (
 _HOW = "around_message_id shows a message with its neighbors, with window=0 one message in full"
 
 
-def fitted(result: Result, budget: int, counter: Counter) -> dict[str, object]:
+def fitted(result: Result, budget: int | None, counter: Counter) -> dict[str, object]:
     """Return a result as plain values that take at most so many tokens when written as JSON.
 
     A budget too small for even the barest form gets the barest form.
     """
+    if budget is None:
+        budget = _PASSAGES if isinstance(result, QuotedPassages) else BUDGET
     if isinstance(result, OneMessage):
-        return _as_much_as_fits(result, budget, counter)
+        most = max(len(result.message.text) - result.offset, 0)
+        return _as_much_as_fits(result.document, most, budget, counter)
+    if isinstance(result, QuotedPassages):
+        return _as_much_as_fits(result.document, len(result.quotes), budget, counter)
     found: dict[str, object] = {}
     for room in _LADDER:
         found = _with_cuts(result, room)
@@ -89,16 +96,19 @@ def _messages(value: object) -> list[Mapping[str, object]]:
     return found
 
 
-def _as_much_as_fits(result: OneMessage, budget: int, counter: Counter) -> dict[str, object]:
-    def fits(characters: int) -> bool:
-        return counter.count(written(result.document(characters))) <= budget
+def _as_much_as_fits(
+    document: Callable[[int], dict[str, object]], most: int, budget: int, counter: Counter
+) -> dict[str, object]:
+    """Return a document with as many characters or pieces as fit."""
 
-    most = max(len(result.message.text) - result.offset, 0)
+    def fits(size: int) -> bool:
+        return counter.count(written(document(size))) <= budget
+
     if fits(most):
-        return result.document(most)
+        return document(most)
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     # A page must get on, whatever the budget.
-    return result.document(max(low, 1))
+    return document(max(low, 1))

@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_MARKS",
     "TOOL_NAME",
+    "Spot",
     "is_echo",
     "is_output",
     "is_said_by",
     "matches",
     "snippet",
+    "spots_of",
     "tool_of",
     "words_of",
 ]
@@ -54,12 +56,14 @@ _LEAN = 4
 """A snippet begins up to a quarter of its width before the first match that it shows."""
 
 
-class _Spot(NamedTuple):
-    """A stretch of the text that matched, and the number of the term that it is."""
+class Spot(NamedTuple):
+    """A stretch of a text that matched, and the number of the term that it is."""
 
     start: int
     end: int
     term: int
+    is_exact: bool = False
+    """Whether the words stand there as they were asked for, and not in another form."""
 
 
 class _Words:
@@ -106,7 +110,7 @@ def snippet(
         marks: What to put before and after each match.
     """
     text = _readable(text, query)
-    spots = _spots(text, query)
+    spots = spots_of(text, query.telling)
     start, end = _frame(text, spots, max(1, width))
     pieces = ["…" if text[:start].strip() else ""]
     at = start
@@ -131,16 +135,17 @@ def _readable(text: str, query: Query) -> str:
 
 def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
     """Return where the words of a query stand in a text, in order, none inside another."""
-    return tuple((spot.start, spot.end) for spot in _joined(_spots(text, query)))
+    return tuple((spot.start, spot.end) for spot in _joined(spots_of(text, query.telling)))
 
 
-def _spots(text: str, query: Query) -> list[_Spot]:
+def spots_of(text: str, terms: Sequence[Term]) -> list[Spot]:
+    """Return where terms stand in a text, in order; they may overlap."""
     words = _Words(text[:_LONGEST_READ])
-    found = [
-        _Spot(start, end, number)
-        for number, term in enumerate(query.telling)
-        for start, end in islice(_places(words, term), _MOST_SPOTS)
-    ]
+    found: list[Spot] = []
+    for number, term in enumerate(terms):
+        asked = plain(term.text)
+        for start, end in islice(_places(words, term), _MOST_SPOTS):
+            found.append(Spot(start, end, number, plain(text[start:end]) == asked))
     return sorted(found)
 
 
@@ -215,8 +220,11 @@ def _related(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
                 yield words.span(place, place)
 
 
-def _frame(text: str, spots: Sequence[_Spot], width: int) -> tuple[int, int]:
-    """Return the stretch of a text to show: the one with the most different terms."""
+def _frame(text: str, spots: Sequence[Spot], width: int) -> tuple[int, int]:
+    """Return the stretch of a text to show: the one with the most different terms.
+
+    Among equals it is the one that has more of them as they were asked for.
+    """
     if len(text) <= width:
         return 0, len(text)
     best = max(
@@ -235,14 +243,18 @@ def _frame(text: str, spots: Sequence[_Spot], width: int) -> tuple[int, int]:
     return start, end
 
 
-def _terms_from(spots: Sequence[_Spot], index: int, reach: int) -> int:
+def _terms_from(spots: Sequence[Spot], index: int, reach: int) -> tuple[int, int]:
+    """Return how many terms stand within reach of a spot, and how many as they were asked for."""
     limit = spots[index].start + reach
     terms: set[int] = set()
+    exact: set[int] = set()
     for spot in spots[index:]:
         if spot.end > limit:
             break
         terms.add(spot.term)
-    return len(terms)
+        if spot.is_exact:
+            exact.add(spot.term)
+    return len(terms), len(exact)
 
 
 def _next_gap(text: str, start: int, first: int) -> int:
@@ -261,15 +273,15 @@ def _gap_before(text: str, end: int, last: int) -> int:
     return at if at > last else end
 
 
-def _joined(spots: Iterable[_Spot]) -> list[_Spot]:
+def _joined(spots: Iterable[Spot]) -> list[Spot]:
     """Merge matches that overlap or touch."""
-    joined: list[_Spot] = []
+    joined: list[Spot] = []
     for spot in spots:
         last = joined[-1] if joined else None
         if last is None or spot.start > last.end:
             joined.append(spot)
         elif spot.end > last.end:
-            joined[-1] = _Spot(last.start, spot.end, last.term)
+            joined[-1] = Spot(last.start, spot.end, last.term)
     return joined
 
 

@@ -113,7 +113,7 @@ def _changed(
                 if atom.kind is AtomKind.RESULT and atom.call
             ]
             if stored == asked and len([each for each in later if each <= place]) >= _LEAST_CALLS:
-                why = f"from message {request.places[start]} on it is told otherwise, by the same calls"
+                why = f"message {request.places[start]} is told otherwise, later calls are the same"
                 return Recognition(Continuity.REVISION, why, prefixes, node, place + 1)
             if not found and set(stored) & set(asked):
                 why = "its client compacted: only the last calls are known"

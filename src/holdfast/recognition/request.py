@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,18 @@ MESSAGES: Mapping[str, str] = {
 }
 """Where each dialect keeps the conversation in a request."""
 _SIDE_KINDS = frozenset({"compaction", "prewarm", "conversation-compaction"})
+_ENDS = 60_000
+"""Characters of the last message in which a request for a summary is looked for."""
+_SUMMARY = re.compile(r"\bsummar(?:y|i[sz]e)", re.IGNORECASE)
+_OF_ALL = re.compile(r"\b(?:conversation|context window|chat history|session)\b", re.IGNORECASE)
+_FOR_LATER = re.compile(
+    r"\b(?:do not call any tools|tool calls? will be rejected|next turn|another (?:llm|agent|model)"
+    r"|next (?:llm|agent|model)|hand-?off|context checkpoint|compaction|resume the (?:task|work)"
+    r"|continu(?:e|ing) the (?:task|work|conversation))\b",
+    re.IGNORECASE,
+)
+_LEAST_ASKED = 400
+"""Characters of such a request at least: programs write long ones, people short ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,7 @@ class WireRequest:
     places: tuple[int, ...]
     """For each atom the index of its message in the request."""
     identity: Identity = Identity()
+    model: str = ""
     has_tools: bool = False
     has_schema: bool = False
     """Whether the answer is to follow a schema, as those of routers and titles do."""
@@ -102,9 +116,10 @@ def read_request(
         tuple(atoms),
         tuple(places),
         identity_of(known, body),
+        _model(path, body),
         has_tools=bool(body.get("tools")),
         has_schema=_has_schema(body),
-        side=_side(path, known, body),
+        side=_side(path, known, body) or _summary_asked(messages),
     )
 
 
@@ -120,6 +135,32 @@ def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Ident
     conversation = body.get("conversation")
     named = conversation if isinstance(conversation, str) else ""
     return Identity(ours or headers.get("session_id", "") or named)
+
+
+def _model(path: str, body: Mapping[str, object]) -> str:
+    """Return the model that is asked; Gemini names it in the path."""
+    named = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else ""
+    return named or str(body.get("model") or "")
+
+
+def _summary_asked(messages: object) -> str:
+    """Say whether the last message asks for a summary of it all, as clients that compact do.
+
+    Nothing else tells such a request from a turn: it has the same prompt, tools and history.
+    """
+    last: object = cast("list[object]", messages)[-1] if messages else None
+    if not isinstance(last, dict):
+        return ""
+    fields = cast("dict[str, object]", last)
+    if fields.get("type") == "compaction_trigger":
+        return "compaction"
+    if fields.get("role") != "user":
+        return ""
+    text = json.dumps(fields.get("content") or fields.get("parts"))[-_ENDS:]
+    is_asked = len(text) >= _LEAST_ASKED and all(
+        pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER)
+    )
+    return "compaction" if is_asked else ""
 
 
 def _has_schema(body: Mapping[str, object]) -> bool:

@@ -7,6 +7,7 @@ a time.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "LogSegment",
     "LogSource",
+    "SessionSource",
+    "ancestry",
     "count_until",
     "read_log",
     "read_segment",
@@ -34,6 +37,14 @@ __all__ = [
 
 _AT_ONCE = 64
 """Messages that are read at a time: few enough to hold them all with their images."""
+
+
+class SessionSource(Protocol):
+    """Where sessions are looked up."""
+
+    def session(self, id_: str) -> Session:
+        """Return a session; one that is not there raises `UnknownSession`."""
+        ...
 
 
 class LogSource(Protocol):
@@ -210,3 +221,15 @@ def _inherited(store: LogSource, forked: View | None) -> Entry | None:
     if last is not None and last.kind is Kind.DERIVED and last.stands_for is not None:
         return store.entry(last.stands_for)
     return last
+
+
+def ancestry(store: SessionSource, session: Session) -> tuple[Session, ...]:
+    """Return the sessions that one came from, the oldest first, and itself.
+
+    Parents are looked up one by one: a lineage may have very many other sessions.
+    """
+    path = [session]
+    with suppress(UnknownSession):
+        while (parent := path[-1].parent) is not None and all(each.id != parent for each in path):
+            path.append(store.session(parent))
+    return tuple(reversed(path))

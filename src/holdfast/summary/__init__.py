@@ -1,9 +1,9 @@
 """Summaries: the record, how it is asked for, read, checked, cut to size, or made with no model.
 
 Read in this order: `record`, `reader` and `checkpoint` (the value and its text); `brief`,
-`tracing`, `cues`, `provenance` and `writing` (a record that a model writes); `reference` (a summary
-that is not known to be ours); `turns`, `statements`, `actions`, `state`, `story`, `standing` and
-`draft` (everything that turns can tell, and what fits); `audit` (the proof).
+`tracing`, `cues`, `claims`, `provenance` and `writing` (a record that a model writes); `reference`
+(a summary that is not known to be ours); `turns`, `statements`, `actions`, `state`, `story`,
+`standing` and `draft` (everything that turns can tell, and what fits); `audit` (the proof).
 """
 
 from holdfast.summary.audit import Audit, Stated, audit, compared
@@ -21,7 +21,7 @@ from holdfast.summary.checkpoint import (
     render_checkpoint,
 )
 from holdfast.summary.draft import RecordDraft, draft
-from holdfast.summary.provenance import Heard
+from holdfast.summary.provenance import Heard, agreed_in
 from holdfast.summary.reader import adopt
 from holdfast.summary.record import Record, render
 from holdfast.summary.reference import joined, referred, words_in
@@ -44,6 +44,7 @@ __all__ = [
     "Statement",
     "Written",
     "adopt",
+    "agreed_in",
     "audit",
     "compared",
     "derive_focus",

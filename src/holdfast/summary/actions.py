@@ -139,8 +139,12 @@ def told(deed: Deed) -> ToldAction | None:
             return _call(deed)
 
 
+_KEPT, _FIRST = re.compile(r"(?:^|\s)~?/?(?:[\w.-]+/)+[\w-]+\.\w+(?=[.\s]|$)"), 5
+"""A path to a file, and how many sentences of an answer are looked at for one."""
+
+
 def _plan(deed: Deed) -> ToldAction | None:
-    """Return a plan that was written as a text, with the words in which it was answered.
+    """Return a plan that was written as a text, with the answer to it and where it is kept.
 
     Whether a user agreed is for the reader to see: a tool's words are quoted, not interpreted.
     """
@@ -148,7 +152,9 @@ def _plan(deed: Deed) -> ToldAction | None:
     if not title:
         return None
     answers = [] if deed.ended is None else units(deed.ended.text[:_ANSWER])
-    answer = f" - {_quoted(clip_words(answers[0], _OUTCOME))}" if answers else ""
+    kept = next((unit for unit in answers[1:_FIRST] if _KEPT.search(unit)), "")
+    told = " ".join(filter(None, (clip_words(answers[0], _OUTCOME), kept))) if answers else ""
+    answer = f" - {_quoted(told)}" if told else ""
     return ToldAction(StatementKind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{answer}")
 
 

@@ -1,7 +1,8 @@
 """Turns as the summarizer reads them: labelled, cut to size, redacted, in chunks that fit.
 
-Tool output is cut in the middle, because beginnings say what it is and ends say how it went. A
-user's words and an assistant's are whole. Nothing unredacted leaves here.
+Tool output is cut in the middle, because beginnings say what it is and ends say how it went, and
+the older it is, the shorter. A user's words and an assistant's are whole. Nothing unredacted
+leaves here.
 
 Chunks fit the summarizer's window by arithmetic before anything is sent: a model with a small
 window must never lose turns. They part at seams; a piece too large for any request is itself
@@ -11,7 +12,7 @@ parted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count, pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -54,6 +55,9 @@ _Sizes: TypeAlias = tuple[int, int, int]
 
 _RESULT = (6_000, 4_000, 1_500)
 _ARGUMENTS = (1_500, 1_200, 200)
+_FRESH, _HALVINGS = 40, 2
+"""Messages after which these sizes are halved, and how often that is done at most: what came of
+an old output was said in words since."""
 _WIDTH, _ENOUGH = 240, 40
 """Characters of a topic, and bytes from which on words name one."""
 _MARGIN = 4_096
@@ -112,6 +116,7 @@ class _Telling:
         self.pieces: list[Piece] = []
         self._sizes: list[_Sizes | None] = []
         """How each piece is cut; None for words that stay whole."""
+        self._last = len(messages) - 1
         self._after: dict[int, str] = {}
         """What follows a piece, however it is cut."""
         self._names = {
@@ -129,15 +134,17 @@ class _Telling:
         if message.role is Role.USER and is_observation(message.text):
             speaker = "output"
         number = f"{index + 1} "
+        age = min((self._last - index) // _FRESH, _HALVINGS)
         # Ordered by frequency and without patterns: this runs for every part that is folded.
         for part in message.parts:
             if isinstance(part, ToolResult):
-                self._add_result(number, part)
+                self._add_result(number, part, age)
             elif isinstance(part, ToolCall):
                 label = f"{number}assistant calls {_named(part.name)}"
-                self._add(label, part.arguments, _ARGUMENTS)
+                self._add(label, part.arguments, _aged(_ARGUMENTS, age))
             elif isinstance(part, Text):
-                self._add(number + speaker, part.text, _RESULT if speaker == "output" else None)
+                sizes = _aged(_RESULT, age) if speaker == "output" else None
+                self._add(number + speaker, part.text, sizes)
             elif isinstance(part, Media):
                 self._add(number + speaker, f"({part.kind})", None)
             elif isinstance(part, Opaque):
@@ -161,18 +168,26 @@ class _Telling:
             text = "\n".join(filter(None, (text, self._after[at])))
         return piece if text is whole else Piece(piece.label, text)
 
-    def _add_result(self, number: str, result: ToolResult) -> None:
+    def _add_result(self, number: str, result: ToolResult, age: int) -> None:
         name = _named(result.name or self._names.get(result.call_id, "tool"))
         text = result.text
         if not text or len(result.content) != 1:
             media = [f"({each.kind})" for each in result.content if isinstance(each, Media)]
             if after := "\n".join(media) or "(empty)" * (not text):
                 self._after[len(self.pieces)] = after
-        self._add(f"{number}result of {name}{', failed' * result.is_error}", text, _RESULT)
+        label = f"{number}result of {name}{', failed' * result.is_error}"
+        self._add(label, text, _aged(_RESULT, age))
 
     def _add(self, label: str, text: str, sizes: _Sizes | None) -> None:
         self.pieces.append(Piece(label, text))
         self._sizes.append(sizes)
+
+
+@cache
+def _aged(sizes: _Sizes, age: int) -> _Sizes:
+    """Return the sizes halved as often as the age says."""
+    limit, front, back = (size >> age for size in sizes)
+    return limit, front, back
 
 
 def _parts(text: str, sizes: _Sizes | None) -> tuple[str, ...]:

@@ -18,8 +18,6 @@ from holdfast.summary.tracing import stems
 
 __all__ = [
     "ANSWERS",
-    "APPROVAL_CLAIM",
-    "ASK_CLAIM",
     "CONSENT",
     "CONSTRAINT",
     "DECISION",
@@ -137,43 +135,6 @@ CONSENT = re.compile(
     re.IGNORECASE,
 )
 """Words with which a user agrees."""
-
-_AGREED = (
-    r"(?:approved?s?|confirm(?:ed|s)|agreed|authori[sz]ed|consented|permitted|allowed|accepted"
-    r"|signed off|gave (?:\w+ ){0,2}(?:permission|approval|consent|go-ahead))"
-)
-APPROVAL_CLAIM = re.compile(
-    rf"\busers?(?:'s)?(?: (?:has|have|had|then|also|explicitly|already|previously|verbally))*"
-    rf" {_AGREED}"
-    rf"|\b{_AGREED}(?: \w+)? by (?:the )?user\b"
-    r"|\b(?:with|after|per|got|received|given|has|have) (?:the )?user(?:'s)? "
-    r"(?:approval|permission|consent|go-ahead|authori[sz]ation|confirmation)"
-    r"|(?:be)?nutzer(?:in)? (?:\w+ ){0,3}(?:genehmigt|bestätigt|zugestimmt|erlaubt|freigegeben)"
-    r"|utilisat(?:eur|rice) (?:\w+ ){0,3}(?:approuvé|confirmé|autorisé|accepté|validé)"
-    r"|usuari[oa] (?:\w+ ){0,3}(?:aprob|confirm|autoriz|acept|aceit|aprov)\w+"
-    r"|пользовател\w+ (?:\w+ ){0,3}(?:одобрил|подтвердил|разрешил|согласил)\w*"
-    r"|(?:用户|使用者)[^\uff0c。,.]{0,6}(?:批准|同意|确认|確認|授权|允许)"
-    r"|ユーザー?[がはの]?[^、。]{0,10}(?:承認|同意|許可|確認)"
-    r"|사용자[가는의]?[^.]{0,10}(?:승인|동의|허가|확인)",
-    re.IGNORECASE,
-)
-"""An entry that says a user agreed to something."""
-
-ASK_CLAIM = re.compile(
-    r"\busers?(?:'s)?(?: (?:has|have|had|then|also|explicitly|now|previously))* "
-    r"(?:asked|asks|wants?|wanted|request(?:s|ed)?|instructed|told|demand(?:s|ed)|ordered|said"
-    r"|insist(?:s|ed)?|need(?:s|ed)|prefers?|preferred)\b"
-    r"|\b(?:asked|requested|instructed|ordered)(?: \w+)? by (?:the )?user\b"
-    r"|(?:be)?nutzer(?:in)? (?:\w+ ){0,2}(?:will|möchte|bat|verlangt|gebeten|wünscht)"
-    r"|utilisat(?:eur|rice) (?:\w+ ){0,2}(?:veut|demand|souhait)\w*"
-    r"|usuari[oa] (?:\w+ ){0,2}(?:quiere|pidió|solicit|quer|pediu)\w*"
-    r"|пользовател\w+ (?:\w+ ){0,2}(?:просит|попросил|хочет|требует)\w*"
-    r"|(?:用户|使用者)[^\uff0c。,.]{0,4}(?:要求|希望|请求|想|让|说)"
-    r"|ユーザー?[がはの]?[^、。]{0,8}(?:依頼|要求|希望|求め)"
-    r"|사용자[가는]?[^.]{0,8}(?:요청|요구|원)",
-    re.IGNORECASE,
-)
-"""An entry that says a user asked for something."""
 
 _PRAISE = re.compile(
     r"(?:(?:ok|okay|alright|ah|oh)[,.! ]{1,3})?(?:very |really |all |that'?s |looks |well )?"

@@ -34,8 +34,8 @@ from holdfast.summary.statements import (
     is_code,
     units,
 )
-from holdfast.summary.story import PLACES, USER, entry_text, read_entry, story_of
-from holdfast.summary.tracing import Said, stems
+from holdfast.summary.story import PLACES, USER, entry_text, narrates, read_entry, story_of
+from holdfast.summary.tracing import Said, letters, stems
 from holdfast.summary.turns import Deed, Remark, Turn, read_turns
 from holdfast.transcript.effects import Effect, Family
 from holdfast.transcript.toolkit import Toolkit
@@ -62,6 +62,8 @@ _OF_CODE, _OF_FILES = 0.1, 0.2
 """What code in an answer is worth, and beside it a list of files, which it has mostly."""
 _COVERED = 0.8
 """How much of a statement a model's answer has, from which on it need not be told again."""
+_QUOTES, _QUOTED = "\"'“«「『", 12
+"""What begins a quotation, and letters of one that can be told from others."""
 _PASTED = 2_000
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
@@ -235,11 +237,12 @@ class _Drafting:
             fixed = [*now.task(), *now.goal(), *now.state(), *now.open()]
             every = [*fixed, *earlier, *story, *now.files()]
         else:
-            written = list(self._written(self._answer))
+            asked = self._asked_in(self._answer)
+            written = list(self._written(self._answer, asked))
             covered = Said([render(self._answer)])
             files = (replace(each, density=each.density * _OF_FILES) for each in now.files())
             beside = [*now.state(), *now.blocked(), *story, *files]
-            fresh = list(_uncovered(beside, covered))
+            fresh = list(_uncovered(beside, covered, dict(asked.values())))
             every = [*now.task(), *written, *fresh]
         statements = current(every, self._job.fresh)
         standing = set(map(id, statements))
@@ -349,11 +352,36 @@ class _Drafting:
                         origin=Origin.EARLIER,
                     )
 
-    def _written(self, answer: Record) -> Iterator[Statement]:
+    def _asked_in(self, answer: Record) -> dict[str, tuple[int, list[str]]]:
+        """Return the entries that only repeat a user's message, with its place and what they quote.
+
+        The story tells the message with what came of it, and once is enough.
+        """
+        fresh = (turn for turn in self._turns if turn.place >= self._job.fresh)
+        asks = {letters(ask): turn.place for turn in fresh for ask in turn.asks}
+        asks.pop("", None)
+        found: dict[str, tuple[int, list[str]]] = {}
+        for entry in answer.actions:
+            words = words_of(entry).removeprefix(f"{USER}: ")
+            gaps = words.replace("...", "…").split("…")
+            pieces = [piece for piece in map(letters, gaps) if piece]
+            if words[:1] in _QUOTES and len("".join(pieces)) >= _QUOTED:
+                same = (place for ask, place in asks.items() if all(map(ask.__contains__, pieces)))
+            else:
+                same = iter([asks[piece] for piece in pieces if len(pieces) == 1 and piece in asks])
+            if (place := next(same, None)) is not None:
+                found[entry] = place, pieces
+        return found
+
+    def _written(self, answer: Record, asked: Container[str]) -> Iterator[Statement]:
         """Yield what a model wrote, after what it left of the record before; the task is known."""
         before = {words_of(entry) for _, entries in self._previous.sections() for entry in entries}
         pairs = [(name, entry) for name, entries in answer.sections() for entry in entries]
-        pairs = [(name, entry) for name, entry in pairs if name != "task"]
+        pairs = [
+            pair
+            for pair in pairs
+            if pair[0] != "task" and pair[1] not in asked and not _announces(words_of(pair[1]))
+        ]
         pairs.sort(key=lambda pair: words_of(pair[1]) not in before)
         for section, entry in pairs:
             parts = self._parted(entry, section)
@@ -393,14 +421,18 @@ def parted(entry: str, section: str, rarity: Rarity, ids: Iterator[int]) -> list
     ]
 
 
-def trim(record: Record, budget: int, count: Callable[[str], int]) -> Record:
+def trim(
+    record: Record, budget: int, count: Callable[[str], int], *, before: Record | None = None
+) -> Record:
     """Return a record within `budget` tokens; the headings alone are the least it can weigh.
 
-    What it says goes by worth, sentence by sentence, the oldest actions first.
+    What it says goes by worth, sentence by sentence, the oldest actions first, and what the record
+    before it said already goes before what is new.
     """
     if count(render(record)) <= budget:
         return record
     every = [entry for _, entries in record.sections() for entry in entries]
+    known = {entry for _, entries in (before or Record()).sections() for entry in entries}
     rarity = Rarity(chain.from_iterable(map(units, every)))
     ids = numbers(-1, -1)
     statements: list[Statement] = []
@@ -409,22 +441,42 @@ def trim(record: Record, budget: int, count: Callable[[str], int]) -> Record:
         for entry in entries:
             found = parted(entry, section, rarity, ids)
             wholes[section, found[0].entry] = Whole(entry, len(found))
-            statements += [replace(each, origin=Origin.MODEL) for each in found]
+            is_new = entry not in known
+            statements += (
+                [replace(each, origin=Origin.MODEL) for each in found] if is_new else found
+            )
     return RecordDraft(tuple(statements), wholes).record(budget, count)[0]
 
 
-def _uncovered(statements: Sequence[Statement], answer: Said) -> Iterator[Statement]:
-    """Yield what an answer does not say; an ask that it has is told only with more of its turn."""
+def _uncovered(
+    statements: Sequence[Statement], answer: Said, asked: Mapping[int, Sequence[str]]
+) -> Iterator[Statement]:
+    """Yield what an answer does not say; what it quoted of messages is told in its place.
+
+    An ask that it has is told only with more of its turn.
+    """
     for each in statements:
-        if answer.resembles(each.text) < _COVERED:
+        if each.label == USER and each.message in asked:
+            said = letters(each.text)
+            is_quoted = any(piece in said or said in piece for piece in asked[each.message])
+            density = max(each.density, 0.5)
+            yield replace(each, origin=Origin.MODEL, density=density) if is_quoted else each
+        elif answer.resembles(each.text) < _COVERED:
             yield each
         elif each.is_head:
             yield replace(each, density=0.0)
 
 
+def _announces(entry: str) -> bool:
+    """Say whether an entry is narration that only announces what follows."""
+    return entry.endswith((":", "\uff1a")) and narrates(entry)
+
+
 def _is_note(entry: str) -> bool:
     """Say whether an entry on a file is one of ours; others tell more of it."""
-    return "\n" not in entry and entry.partition(" - ")[2].startswith(("read", "changed"))
+    return "\n" not in entry and entry.partition(" - ")[2].startswith(
+        ("read", "changed", "created")
+    )
 
 
 def _fewer_rules(statements: Sequence[Statement]) -> list[Statement]:

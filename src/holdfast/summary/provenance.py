@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.summary.cues import APPROVAL_CLAIM, ASK_CLAIM, CONSENT
+from holdfast.summary.claims import UserClaim, claim_in, sentences_of
+from holdfast.summary.cues import CONSENT, is_question
 from holdfast.summary.record import words_of
-from holdfast.summary.tracing import Said
+from holdfast.summary.statements import units
+from holdfast.summary.tracing import Said, folded, is_weighty_order, roots, stems, weighty
+from holdfast.transcript import Role, said_in
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.summary.record import Record
+    from holdfast.transcript import Message
 
-__all__ = ["NOT_FOUND", "UNVERIFIED", "Heard", "quoted_input", "verify"]
+__all__ = ["NOT_FOUND", "UNVERIFIED", "Heard", "agreed_in", "quoted_input", "unverified", "verify"]
 
 NOT_FOUND = "(not found in the user's words)"
 """What follows a claim that nobody can be shown to have made."""
@@ -29,29 +34,97 @@ UNVERIFIED = "Unverified summary"
 
 _TRACED = 0.5
 _LIKELY = 0.25
+_SUPPORTED, _SUPPORTED_WEIGHTY = 0.6, 0.75
+"""The share of a claim that must stand in a user's words; of one with consequences, more."""
 _BRIEF_CONSENT = 80
 _LONGEST_INPUT = (4_000, 3_000, 900)
+_TOGETHER = 3
+"""How many sentences of a message may support a claim together."""
+_NEARLY, _LONGEST_QUOTE = 0.9, 1_000
+"""The share of a quotation's letters that a user's sentence has, and letters of one to compare."""
+_WHOLE = 360
+"""Characters of a sentence that a record tells whole, with a mark at its end."""
 
-_QUOTED = re.compile(r"\"([^\"\n]{4,})\"|“([^”]{4,})”|«([^»]{4,})»|「([^」]{2,})」|『([^』]{2,})』")
+_QUOTED = re.compile(
+    r"\"([^\"\n]{2,})\"|“([^”]{2,})”|«([^»]{2,})»|「([^」]{2,})」|『([^』]{2,})』"
+    r"|(?<!\w)['\u2018]([^'\u2019\n]{2,}(?:['\u2019]\w[^'\u2019\n]*){0,9})['\u2019](?!\w)"
+)
+_GAP = re.compile(r"…|\.\.\.")
+_ENDS = re.compile(r"([.!?。\uff01\uff1f]*)([\"')\]*`”»」]*)(\s*)$")
+_PAUSE, _ITEM = re.compile(r"[.:;!?]\s*$|^\s*$"), re.compile(r"\s*(?:[-*•+|]|\d{1,3}[.)]) ?")
+_CODE = re.compile(r"[{};=]|//|\(\)|^\s*#")
+_BANS = (
+    r"\b(?:never|don't|do not|must not|mustn't|should not|shouldn't|cannot|can't|stop|avoid|won't"
+    r"|forb\w+|ruled? out|rejected|refused|declined|nicht|keine?\w?|nie|niemals|jamais|ne \w+ pas"
+    r"|nunca|jamás|não|нельзя|никогда|не)\b|不要|不能|不得|别|禁止|勿|しないで|ない|하지 ?마|말아"
+)
+_BAN = re.compile(_BANS)
+_NEGATED = re.compile(
+    rf"{_BANS}|\b(?:no|not|without|against|instead|rather|nobody|none|nothing|but|unverändert|ohne"
+    r"|aber|sans|sin|sem|без|\w+n't)\b|不|没|未|않|안 |없"
+)
+_CLAUSES = re.compile(r"[,;:\uff0c\uff1b、]|\b(?:and|but|so|und|aber|et|mais|y|pero|и|но)\b")
+_REQUESTS = re.compile(
+    r"\b(?:(?:can|could|would|will) (?:you|we|u)|please|pls|kannst|könntest|können wir|bitte|peux"
+    r"|pourrais|peut-on|puedes|podrías|podemos|pode|podes|poderia|можешь|можете|можно)\b"
+    r"|能不能|可以|请|くれ|ください|주"
+)
+_WILLS = re.compile(
+    r"\b(?:want|wish|decid|decis|instruct|order|request|chos|pick|prefer|insist|need|requir|demand"
+    r"|direct|mandat|will|möchte|verlang|veut|exig|quier|quer|хоч|треб)\w*|要求|决定|希望|求め|요구"
+)
+"""Words for a will, which nobody has who only asks."""
+_GENERIC = frozenset(
+    "plan approach proposal change design idea solution fix work implementation step next".split()
+)
+"""Words for what was talked about last, which tell nothing of it."""
+
+
+class _Sentence(NamedTuple):
+    """A sentence that a user said."""
+
+    text: str
+    roots: frozenset[str]
+    weighty: frozenset[int]
 
 
 class Heard:
     """What users are known to have said, indexed once for many records."""
 
-    def __init__(self, user_words: Sequence[str], unverified: Sequence[str] = ()) -> None:
-        """Index the words, the newest of which come last, and what only somebody claims of them."""
+    def __init__(
+        self,
+        user_words: Sequence[str],
+        unverified: Sequence[str] = (),
+        agreed: Sequence[tuple[str, str]] = (),
+        goals: Sequence[str] = (),
+    ) -> None:
+        """Index the words, the newest of which come last.
+
+        Args:
+            user_words: What users said.
+            unverified: What only somebody claims of them.
+            agreed: What users agreed to: the end of what the assistant wrote, and its question.
+            goals: Goals that only somebody claims, and that may be told as such.
+        """
         self.said = Said(user_words)
-        self._unverified = Said(unverified)
+        self._unverified, self._goals = Said(unverified), Said(goals)
         self.newest = user_words[-1] if user_words else ""
         self.consented = any(
             len(words) <= _BRIEF_CONSENT and CONSENT.search(words) for words in user_words
         )
+        self._words = user_words
+        self._agreed = [(roots(told), _sentence(asked).weighty) for told, asked in agreed]
+        self._messages: list[list[_Sentence]] | None = None
 
     def is_borrowed(self, entry: str) -> bool:
         """Say whether only a summary of unknown authorship says what an entry says."""
         if self._unverified.overlap(entry) < _TRACED or self.quotes(entry):
             return False
         return self.said.overlap(entry) < _TRACED
+
+    def knows_goal(self, entry: str) -> bool:
+        """Say whether a goal of unknown authorship, which may be told as such, is this one."""
+        return self._goals.overlap(entry) >= _TRACED and not is_weighty_order(entry)
 
     def quotes(self, entry: str) -> bool:
         """Say whether the entry is what a user said, whole or by all its quotations."""
@@ -60,21 +133,130 @@ class Heard:
         quotes = _quotations(entry)
         return bool(quotes) and all(map(self.said.holds, quotes))
 
+    def supports(self, sentence: str, claim: UserClaim) -> bool:
+        """Say whether users said what a sentence claims that they said.
+
+        A quotation must be theirs. Other words count by how many of them one of their messages
+        has close together, where what it forbids is not what the claim allows, and a question
+        approves nothing. What they agreed to counts by what they were asked.
+        """
+        known = _sentence(claim.content).weighty
+        quotes = [piece for each in _quotations(sentence) for piece in _GAP.split(each)]
+        quotes = [each for each in quotes if stems(each) and not _is_consent(each)]
+        if quotes:
+            if not all(self.said.has_letters(each) or self._has_nearly(each) for each in quotes):
+                return False
+            if known <= _sentence(" ".join(quotes)).weighty:
+                return True
+        wanted = roots(claim.content)
+        if wanted <= _GENERIC_ROOTS:
+            return self.consented if claim.is_approval else bool(self._words)
+        if not (
+            claim.is_approval or _WILLS.search(claim.clause) or is_weighty_order(claim.content)
+        ):
+            # What somebody only tells has no consequences.
+            known = frozenset[int]()
+        fewest = (_SUPPORTED_WEIGHTY if known else _SUPPORTED) * len(wanted)
+        if any(known <= kinds and len(wanted & told) >= fewest for told, kinds in self._agreed):
+            return True
+        return any(
+            _allows(some, wanted, claim)
+            for some in self._stretches()
+            if len(wanted & frozenset().union(*(each.roots for each in some))) >= fewest
+            and known <= frozenset().union(*(each.weighty for each in some))
+        )
+
+    def _has_nearly(self, quotation: str) -> bool:
+        """Say whether a sentence has the letters of a quotation but for a few: models spell."""
+        wanted = "".join(folded(quotation).split())
+        if len(wanted) > _LONGEST_QUOTE:
+            return False
+        matches = SequenceMatcher(autojunk=False)
+        matches.set_seq2(wanted)
+        for some in self._stretches():
+            if len(roots(quotation) & some[0].roots) * 2 < len(roots(quotation)):
+                continue
+            matches.set_seq1("".join(some[0].text.split()))
+            same = sum(block.size for block in matches.get_matching_blocks() if block.size > 2)
+            if same >= _NEARLY * len(wanted):
+                return True
+        return False
+
+    def _stretches(self) -> Iterator[list[_Sentence]]:
+        """Yield every few sentences that stand together in a user's message."""
+        if self._messages is None:
+            self._messages = [list(map(_sentence, units(words))) for words in self._words]
+        for message in self._messages:
+            for start in range(len(message)):
+                yield message[start : start + _TOGETHER]
+
+
+def _sentence(text: str) -> _Sentence:
+    plain = folded(text).replace("\u2019", "'")
+    found = roots(text)
+    return _Sentence(plain, found, weighty(found | stems(text), plain))
+
+
+_GENERIC_ROOTS = roots(" ".join(_GENERIC))
+
+
+def _is_consent(words: str) -> bool:
+    """Say whether words are a bare yes, which tells nothing of what it was said to."""
+    return len(words) <= _BRIEF_CONSENT // 4 and CONSENT.match(words.strip()) is not None
+
+
+def _allows(some: Sequence[_Sentence], wanted: frozenset[str], claim: UserClaim) -> bool:
+    """Say whether the sentence that has most of a claim's words can mean what the claim says."""
+    best = max(some, key=lambda each: len(wanted & each.roots))
+    if is_question(best.text) and not _REQUESTS.search(best.text):
+        return not claim.is_approval and _WILLS.search(claim.clause) is None
+    clause = max(_CLAUSES.split(best.text), key=lambda each: len(wanted & roots(each)))
+    if _BAN.search(clause) and not _NEGATED.search(claim.clause):
+        return False
+    return not (_BAN.search(claim.clause) and not _NEGATED.search(best.text))
+
+
+def agreed_in(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """Return what users agreed to in few words: the end of what the assistant wrote, and its ask.
+
+    A yes approves the question that it answers and nothing else; where none was asked, the last
+    sentence.
+    """
+    found: list[tuple[str, str]] = []
+    before = ""
+    for message in messages:
+        if message.role is Role.ASSISTANT:
+            before = message.text or before
+        elif message.role is Role.USER and (words := said_in(message)):
+            said = units(before)[-2:]
+            is_yes = len(words) <= _BRIEF_CONSENT and CONSENT.match(words.strip())
+            if said and is_yes and not is_question(words) and not _NEGATED.search(folded(words)):
+                asked = [unit for unit in said if is_question(unit)] or said[-1:]
+                found.append((" ".join(said), " ".join(asked)))
+            before = ""
+    return found
+
 
 def verify(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...]]:
     """Return the record without asks and approvals that no user made, and what was changed."""
     check = _Check(heard)
     task = check.task(record.task)
     pending = tuple(check.pending(entry) for entry in record.pending)
-    others = {
-        name: [check.claims(entry) for entry in entries]
-        for name, entries in record.sections()
-        if name not in {"task", "pending"}
-    }
-    for name in ("goal", "constraints"):
-        borrowed = [entry for entry in others[name] if heard.is_borrowed(entry)]
-        others[name] = [entry for entry in others[name] if entry not in borrowed]
-        others["critical"] += [check.unverified(entry) for entry in borrowed]
+    others: dict[str, list[str]] = {}
+    borrowed: list[str] = []
+    for name, entries in record.sections():
+        if name in {"task", "pending"}:
+            continue
+        others[name] = []
+        for entry in entries:
+            if name not in {"goal", "constraints"} or not heard.is_borrowed(entry):
+                others[name].append(check.claims(entry, name))
+            elif name == "goal" and heard.knows_goal(entry):
+                # What is wanted is told also where nobody knows who said so; a rule would bind.
+                others[name].append(check.unverified(entry))
+            else:
+                borrowed.append(check.unverified(entry))
+    others["critical"] += borrowed
     kept = {name: tuple(entries) for name, entries in others.items()}
     return replace(record, task=task, pending=pending, **kept), tuple(check.warnings)
 
@@ -86,6 +268,11 @@ def quoted_input(words: str) -> str:
         return words
     left_out = len(words) - front - back
     return f"{words[:front]}\n[{left_out:,} characters left out]\n{words[-back:]}"
+
+
+def unverified(words: str) -> str:
+    """Return words in one line, which says of itself that nobody knows who wrote it."""
+    return f"{UNVERIFIED}: {' '.join(words.split()).removeprefix(f'{UNVERIFIED}: ')}"
 
 
 class _Check:
@@ -115,45 +302,71 @@ class _Check:
         if self._said.resembles(entry) < _LIKELY:
             self._warn("removed an ask that no user made", entry)
             return ""
-        return self._marked(entry)
+        self._warn("marked what no user said", entry)
+        return _marked(entry)
 
-    def claims(self, entry: str) -> str:
-        """Return an entry of any section; what its lines say of the user must be traceable."""
-        checked = ((line, self._claim(line)) for line in entry.split("\n"))
-        return "\n".join(found for line, found in checked if found or not line)
+    def claims(self, entry: str, section: str) -> str:
+        """Return an entry of any section; what its sentences say of the user must be traceable."""
+        is_code = False
+        lines: list[tuple[str, str]] = []
+        for line in entry.split("\n"):
+            is_code ^= line.lstrip().startswith(("```", "~~~"))
+            parts = [] if is_code and _CODE.search(line) else sentences_of(line)
+            told = "".join(self._claim(each, section, line) for each in parts) if parts else line
+            lines.append((line, told))
+        kept = [found for line, found in lines if found.strip() or not line]
+        for at in range(1, len(kept)):
+            kept[at] = self._continued(kept[at - 1], kept[at])
+        return "\n".join(kept)
+
+    def _continued(self, before: str, line: str) -> str:
+        """Return a line, marked where it ends a claim that the line before it begins."""
+        both = f"{before.strip()} {line.strip()}"
+        if _PAUSE.search(before) or _ITEM.match(line) or NOT_FOUND in both:
+            return line
+        claim = claim_in(both)
+        if claim is None or claim_in(before) or claim_in(line) or self._heard.supports(both, claim):
+            return line
+        self._warn("marked what no user said", both)
+        return _marked(line)
 
     def unverified(self, entry: str) -> str:
         """Return a goal or a rule that only a summary of unknown authorship knows, as its claim."""
-        self._warn("moved what only an unverified summary says", entry)
-        return f"{UNVERIFIED}: {' '.join(entry.split())}"
+        if not entry.startswith(UNVERIFIED):
+            self._warn("told as unverified what only an earlier summary says", entry)
+        return unverified(entry)
 
-    def _claim(self, entry: str) -> str:
-        if NOT_FOUND in entry:
-            return entry
-        if APPROVAL_CLAIM.search(entry):
-            return self._approval(entry)
-        if ASK_CLAIM.search(entry) and not words_of(entry).startswith(UNVERIFIED):
-            quotes = _quotations(entry)
-            misquoted = quotes and not all(map(self._said.holds, quotes))
-            if misquoted or self._said.overlap(entry) < _LIKELY:
-                return self._marked(entry)
-        return entry
-
-    def _approval(self, entry: str) -> str:
-        if self._heard.quotes(entry) or self._said.overlap(entry) >= _TRACED:
-            return entry
-        if self._heard.consented:
-            # A bare "yes" was said to something; nobody can tell from here to what.
-            return self._marked(entry)
-        self._warn("removed an approval that no user gave", entry)
-        return ""
-
-    def _marked(self, entry: str) -> str:
-        self._warn("marked what no user said", entry)
-        return f"{entry} {NOT_FOUND}"
+    def _claim(self, sentence: str, section: str, line: str) -> str:
+        if NOT_FOUND in sentence or (claim := claim_in(sentence)) is None:
+            return sentence
+        if not roots(claim.content):
+            # What was approved stands in the sentences around it, if anywhere.
+            claim = replace(claim, content=folded(line.replace(sentence, " ")))
+        if words_of(sentence.strip()).startswith(UNVERIFIED) and not claim.is_approval:
+            return sentence
+        if self._said.has_letters(sentence) or self._heard.supports(sentence, claim):
+            return sentence
+        if claim.is_approval and not self._heard.consented and section != "actions":
+            self._warn("removed an approval that no user gave", sentence)
+            return ""
+        # A bare "yes" was said to something else, and what was done is told in any case.
+        self._warn("marked what no user said", sentence)
+        return _marked(sentence)
 
     def _warn(self, change: str, entry: str) -> None:
         self.warnings.append(f"{change}: {flat(entry, 120)}")
+
+
+def _marked(sentence: str) -> str:
+    """Return a sentence with the mark in it, where nothing will part the two."""
+    found = _ENDS.search(sentence)
+    end, closing, blank = found.groups() if found else ("", "", "")
+    if (end and closing) or len(sentence) > _WHOLE:
+        words = words_of(sentence.lstrip())
+        at = len(sentence) - len(words)
+        return f"{sentence[:at]}{NOT_FOUND} {words}"
+    body = sentence[: len(sentence) - len(end) - len(blank)] if end else sentence.rstrip()
+    return f"{body} {NOT_FOUND}{end}{blank}"
 
 
 def _quotations(entry: str) -> list[str]:

@@ -11,14 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.summary.checkpoint import Checkpoint, read_checkpoint
-from holdfast.summary.cues import APPROVAL_CLAIM, ASK_CLAIM
-from holdfast.summary.provenance import UNVERIFIED, Heard
+from holdfast.summary.claims import claim_in, sentences_of
+from holdfast.summary.provenance import NOT_FOUND, UNVERIFIED, Heard, unverified
 from holdfast.summary.record import Record, number_of, words_of
 from holdfast.summary.standing import BEGUN
-from holdfast.summary.story import USER
+from holdfast.summary.story import SPEAKERS, USER
+from holdfast.summary.tracing import is_weighty_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["joined", "referred", "unverified_in", "words_in"]
 
@@ -27,10 +28,29 @@ _VOICED = {"task": "task", "goal": "goal", "constraints": "rule", "pending": "op
 
 
 def words_in(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Return what users said according to a summary of ours."""
+    """Return what users said according to a summary of ours.
+
+    What it says of them unmarked was found in their words when it was written.
+    """
     record = checkpoint.record
     kept = (*record.constraints, *record.goal, *record.pending, *record.task)
-    return (*checkpoint.lasting, *checkpoint.said, *kept)
+    told = (line.strip() for _, entries in record.sections() for line in _lines(entries))
+    quoted = (_said_in_line(line) for line in told)
+    words = (*checkpoint.lasting, *checkpoint.said, *filter(None, quoted), *kept)
+    return tuple(each for each in words if UNVERIFIED not in each and NOT_FOUND not in each)
+
+
+def _lines(entries: Sequence[str]) -> Iterator[str]:
+    for entry in entries:
+        yield from words_of(entry).split("\n")
+
+
+def _said_in_line(line: str) -> str:
+    """Return a line that quotes users or tells what they want; others speak for themselves."""
+    if line.startswith(f"{USER}: "):
+        return line.removeprefix(f"{USER}: ")
+    is_others = line.startswith(tuple(f"{each}: " for each in SPEAKERS))
+    return line if not is_others and claim_in(line) else ""
 
 
 def unverified_in(record: Record) -> tuple[str, ...]:
@@ -38,15 +58,16 @@ def unverified_in(record: Record) -> tuple[str, ...]:
     lines = (
         line.strip().removeprefix("- ")
         for _, entries in record.sections()
-        for entry in entries
-        for line in words_of(entry).split("\n")
+        for line in _lines(entries)
     )
     return tuple(
         line.removeprefix(f"{UNVERIFIED}: ") for line in lines if line.startswith(UNVERIFIED)
     )
 
 
-def referred(text: str, origin: str, heard: Heard, claims: Sequence[str] = ()) -> Checkpoint:
+def referred(
+    text: str, origin: str, heard: Heard, claims: Sequence[str] = (), *, opens: bool = False
+) -> Checkpoint:
     """Return what a summary says, with nothing in it as a user's that no user is heard to say.
 
     Args:
@@ -54,6 +75,7 @@ def referred(text: str, origin: str, heard: Heard, claims: Sequence[str] = ()) -
         origin: Who is said to have written it.
         heard: What users said where that is known.
         claims: What it says beside the record in the user's name.
+        opens: Whether the conversation begins with it, so that no user could say the goal.
     """
     found = read_checkpoint(text, origin)
     kept: dict[str, list[str]] = {}
@@ -66,15 +88,16 @@ def referred(text: str, origin: str, heard: Heard, claims: Sequence[str] = ()) -
                 kept[name].append(_without_claims(entry, heard))
             elif heard.quotes(entry.removeprefix(BEGUN)):
                 kept[name].append(entry)
+            elif name == "goal" and opens and not is_weighty_order(entry):
+                # What is wanted is told also where nobody knows who said so.
+                kept[name] += [unverified(each) for each in _unapproved([entry], heard)]
             else:
                 words = entry.removeprefix(BEGUN).strip('"')
                 moved.setdefault(words, f"{_VOICED.get(name, 'open ask')}: {words}")
     for words in (*claims, *found.lasting, *found.said):
         if not heard.quotes(words):
             moved.setdefault(words, words)
-    # Approvals that no user gave are told nowhere.
-    told = [_unverified(each) for each in moved.values() if not APPROVAL_CLAIM.search(each)]
-    kept["critical"] += told
+    kept["critical"] += [unverified(each) for each in _unapproved(moved.values(), heard)]
     record = Record(**{name: tuple(entries) for name, entries in kept.items()})
     return Checkpoint(record, found.evidence, live=found.live)
 
@@ -101,6 +124,21 @@ def joined(first: Checkpoint | None, other: Checkpoint) -> Checkpoint:
     )
 
 
+def _unapproved(told: Iterable[str], heard: Heard) -> Iterator[str]:
+    """Yield what is told, without approvals that no user gave."""
+    for each in told:
+        if kept := "".join(one for one in sentences_of(each) if _standing(one, heard) is not None):
+            yield kept
+
+
+def _standing(sentence: str, heard: Heard) -> bool | None:
+    """Say whether a sentence can stand as it is; nothing where it is not to be told at all."""
+    claim = claim_in(sentence)
+    if claim is None or heard.said.has_letters(sentence) or heard.supports(sentence, claim):
+        return True
+    return None if claim.is_approval else False
+
+
 def _without_claims(entry: str, heard: Heard) -> str:
     """Return an entry without approvals, and with what it says of the user marked as unverified."""
     number = f"{number_of(entry)}. " if number_of(entry) else ""
@@ -114,13 +152,10 @@ def _claim(line: str, heard: Heard) -> str | None:
     words = text.removeprefix(f"{USER}: ")
     if not text or heard.quotes(words):
         return line
-    if APPROVAL_CLAIM.search(text):
-        return None
     if words != text:
-        return _unverified(words.strip('"'))
-    return _unverified(text) if ASK_CLAIM.search(text) else line
-
-
-def _unverified(words: str) -> str:
-    """Return words in one line, which says of itself that nobody knows who wrote it."""
-    return f"{UNVERIFIED}: {' '.join(words.split()).removeprefix(f'{UNVERIFIED}: ')}"
+        return unverified(words.strip('"'))
+    found = [(each, _standing(each, heard)) for each in sentences_of(line)]
+    kept = "".join(each for each, stands in found if stands is not None)
+    if not kept.strip():
+        return None
+    return kept if all(stands is not False for _, stands in found) else unverified(kept)

@@ -29,6 +29,7 @@ from holdfast.summary.cues import (
     is_said_of,
     words_in,
 )
+from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import Origin, Statement, StatementKind, clip_words, is_code, units
@@ -163,7 +164,7 @@ class Standing:
             for entry in self._previous.goal
             if not any(overlap(entry, unit) >= _ALIKE for unit in dropped)
         ]
-        parts = [part for entry in known for part in units(entry)]
+        parts = [part for entry in known for part in _goal_parts(entry)]
         for part in parts[:2]:
             yield self._alone(StatementKind.STATE, part, "goal")
         for part in parts[2:]:
@@ -395,6 +396,13 @@ def _named(unit: str, cue: Wording, found: Sequence[OpenAsk]) -> list[OpenAsk]:
     ]
     best = max(scores, default=0)
     return [each for each, score in zip(found, scores, strict=True) if score == best > 0]
+
+
+def _goal_parts(entry: str) -> list[str]:
+    """Return the sentences of a goal, each of which says if nobody knows who wrote it."""
+    if not entry.startswith(UNVERIFIED):
+        return units(entry)
+    return [unverified(unit) for unit in units(entry.removeprefix(f"{UNVERIFIED}: "))]
 
 
 def _asked_in(turns: Sequence[Turn]) -> Iterator[str]:

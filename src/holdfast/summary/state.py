@@ -44,6 +44,13 @@ _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
 
 
+_CREATED = re.compile(
+    r"\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ", re.IGNORECASE | re.MULTILINE
+)
+_ANSWER = 200
+"""Characters of an answer that say what became of a file."""
+
+
 class Files:
     """Files as the deeds of a session left them, in the order in which they were last touched."""
 
@@ -52,6 +59,7 @@ class Files:
         known = known or {}
         self.touched: dict[str, tuple[int, str]] = {}
         """How often each file was changed, and what was read of it last."""
+        self.created: set[str] = set()
         self.uncommitted = _parted(known.get(_UNCOMMITTED) or known.get(_CHANGED, ""))
         self.unchecked = _parted(known.get(_UNCHECKED, ""))
         """Files that no check followed, each with the commit that has it, if any."""
@@ -69,6 +77,8 @@ class Files:
             edits, lines = self.touched.pop(path, (0, ""))
             self.touched[path] = (edits + changes, action.scope or lines)
             if changes:
+                if deed.ended and _CREATED.search(deed.ended.text[:_ANSWER]):
+                    self.created.add(path)
                 for pending in (self.uncommitted, self.unchecked):
                     pending.pop(short_path(path), None)
                     pending[short_path(path)] = ""
@@ -234,6 +244,9 @@ def file_notes(files: Files) -> list[tuple[str, bool]]:
         if not edits:
             notes.append((f"{path} - read{f', lines {lines}' if lines else ''}", False))
             continue
-        times = f" {edits} times" if edits > 1 else ""
-        notes.append((f"{path} - changed{times}", True))
+        made = path in files.created
+        changes = edits - made
+        times = f" {changes} times" if changes > 1 else ""
+        told = ["created"] * made + [f"changed{times}"] * (changes > 0)
+        notes.append((f"{path} - {', '.join(told)}", True))
     return notes

@@ -82,14 +82,17 @@ def units(text: str) -> list[str]:
 def _units(text: str) -> tuple[str, ...]:
     found: list[str] = []
     announced = ""
+    in_table = False
     read = _ends(text)
     for block in _blocks(_LINK.sub(r"\1", read) if "](" in read else read):
         line = " ".join(block.replace("**", "").split())
         if not line or (line[0] in _RULES and _RULE.fullmatch(line)):
             if line.startswith("|") and found and " | " in found[-1]:
                 # The head of a table says what its rows are, and nothing without them.
-                announced = f"{found.pop()}:"
+                announced, in_table = f"{found.pop()}:", True
             continue
+        is_row = in_table and line.startswith("|")
+        in_table = is_row
         heading = line.startswith("#") or (line.endswith((":", "\uff1a")) and len(line) < 90)
         line = line.lstrip("#>|").strip(" |")
         if heading:
@@ -102,6 +105,12 @@ def _units(text: str) -> tuple[str, ...]:
             announced = ""
             continue
         parts = list(_parted(line))
+        if is_row and not announced and len(parts) == 1:
+            # A row without its head tells little: a small table is one unit.
+            if len(found[-1]) + len(line) < _WIDEST:
+                found[-1] += f"; {line}"
+                continue
+            in_table = False
         if parts and announced:
             joint = " " if announced.endswith((":", "\uff1a")) else ": "
             parts[0] = f"{announced}{joint}{parts[0]}"
@@ -389,9 +398,8 @@ _CHARACTERS, _MOST_CHARACTERS = 4, 9
 class Choice:
     """The statements that fit a budget, the most worthy first.
 
-    What is open and how things stand comes first. Of the rest, a quarter is for what earlier
-    records said, as far as they need it, since they stand for all that went before; a model that
-    wrote a new one has said already what of them still counts.
+    What is open and how things stand comes first, then what a model wrote. Of the rest, a quarter
+    is for what earlier records said, as far as they need it: they stand for all that went before.
     """
 
     def __init__(
@@ -409,12 +417,11 @@ class Choice:
         worths = _worths(statements, budget)
         self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
         left = self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
-        if written := [at for at in self._ranked if statements[at].origin is Origin.MODEL]:
-            left = self._take(written, left)
-        else:
-            earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
-            share = int(left * _OF_EARLIER)
-            left -= share - self._take(earlier, share)
+        written = [at for at in self._ranked if statements[at].origin is Origin.MODEL]
+        left = self._take(written, left)
+        earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
+        share = int(left * _OF_EARLIER)
+        left -= share - self._take(earlier, share)
         self._take(self._ranked, left)
 
     @property

@@ -13,6 +13,7 @@ from itertools import chain, groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import is_check, told
+from holdfast.summary.claims import claim_in
 from holdfast.summary.cues import (
     is_acknowledgement,
     is_decision,
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Remark, Turn
 
-__all__ = ["PLACES", "USER", "entry_text", "narrates", "read_entry", "story_of"]
+__all__ = ["PLACES", "SPEAKERS", "USER", "entry_text", "narrates", "read_entry", "story_of"]
 
 USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
-_SPEAKERS = (USER, NOTED, ASSISTANT, PLAN, UNVERIFIED)
+SPEAKERS = (USER, NOTED, ASSISTANT, PLAN, UNVERIFIED)
 _GAP = " … "
 _OF_USER = 2.0
 _LONG = 800
@@ -235,6 +236,9 @@ def _decides(unit: str) -> bool:
     is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
     if not is_sentence or " | " in unit or not is_decision(unit):
         return False
+    if claim_in(unit) is not None:
+        # What an assistant says of the user is told as its words.
+        return False
     return not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
 
 
@@ -243,7 +247,7 @@ def entry_text(statements: Sequence[Statement]) -> str:
     lines: list[str] = []
     for label, run in groupby(_with_details(statements), key=lambda pair: pair[0].label):
         members = list(run)
-        if label in (*_SPEAKERS, ""):
+        if label in (*SPEAKERS, ""):
             words = _joined([each for each, _ in members])
             quoted = f'"{words}"' if label == USER else words
             lines.append(f"{label}: {quoted}" if label else quoted)
@@ -303,7 +307,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
             kind = StatementKind.LOOK if verb in _LOOKS else StatementKind.CHANGE
             yield Statement(kind, words, label=f"{verb}|{tool}", density=0.7)
             continue
-        label = next((each for each in _SPEAKERS if text.startswith(f"{each}: ")), "")
+        label = next((each for each in SPEAKERS if text.startswith(f"{each}: ")), "")
         words = text[len(label) + 2 :] if label else text
         if label == USER:
             words = words.strip('"')

@@ -16,7 +16,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Passages", "Said", "has_marks", "marks", "overlap", "stems"]
+__all__ = [
+    "LOOK_ALIKES",
+    "Passages",
+    "Said",
+    "folded",
+    "has_marks",
+    "is_weighty_order",
+    "letters",
+    "marks",
+    "overlap",
+    "roots",
+    "stems",
+    "weighty",
+]
 
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
@@ -43,6 +56,19 @@ _SMALL = frozenset(
     """.split()
 )
 
+LOOK_ALIKES = str.maketrans(
+    "аеорсухіјѕԁһԛԝѵӏԍпгмтвнкαονικρτυεηıłɡɩօոսցᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑʋ",
+    "aeopcyxijsdhqwvlgnrmtbhkaovikptuenilgionugabcdefghijklmnoprstuvwyzav",
+)
+"""Letters of other alphabets that look like Latin ones."""
+_OTHERS = "".join(map(chr, LOOK_ALIKES))
+_MIXED = re.compile(f"[a-z][{_OTHERS}]|[{_OTHERS}][a-z]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+_ENDING = re.compile(r"(?:ations?|ions?|ies|ied|ying|ings?|ed|es|ly|[sey])$")
+
 # Words whose consequences nobody may invent, by kind; a stem stands for all its forms.
 _WEIGHTY_WORDS = (
     "delet remov drop erase wipe purge destr trunc lösch entfe suppr effac elimi borra apaga"
@@ -56,6 +82,10 @@ _WEIGHTY_WORDS = (
     "grant permi revok 授权 撤销 許可 허가",
     "disab deact bypas 禁用 绕过 無効 비활성",
 )
+_VERBS = re.compile(
+    r"(?:^|[.!?,;:]\s*|\b(?:to|and|then|or|please|must|should|will|und|zu|et|de|y|и)\s+)(\w+)"
+)
+"""Where a verb stands that tells what is to be done."""
 _WEIGHTY = {
     word[:_STEM]: kind for kind, words in enumerate(_WEIGHTY_WORDS) for word in words.split()
 }
@@ -64,11 +94,11 @@ _WEIGHTY = {
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry the meaning of a text."""
-    return frozenset(_stems(_folded(text)))
+    return frozenset(_stems(folded(text)))
 
 
-def _stems(folded: str) -> Iterator[str]:
-    for word in (folded,) if folded.isalnum() else _WORD.findall(folded):
+def _stems(plain: str) -> Iterator[str]:
+    for word in (plain,) if plain.isalnum() else _WORD.findall(plain):
         if not word.isascii() and _DENSE.search(word):
             yield from (word[index : index + 2] for index in range(max(len(word) - 1, 1)))
         elif word not in _SMALL and (len(word) > 2 or word.isdecimal()):
@@ -91,7 +121,7 @@ def has_marks(text: str) -> bool:
 
 def _marks(text: str) -> Iterator[str]:
     before = ""
-    for found in _TOKEN.finditer(_folded(text)):
+    for found in _TOKEN.finditer(folded(text)):
         token = found[0]
         if not token.isascii() and _DENSE.search(token):
             yield from (token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
@@ -106,11 +136,38 @@ def _marks(text: str) -> Iterator[str]:
             before = word
 
 
-def _folded(text: str) -> str:
-    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+def folded(text: str) -> str:
+    """Return a text as it is compared: without case, invisible signs and foreign look-alikes.
+
+    A word that mixes alphabets is read as the Latin word that it feigns.
+    """
+    if text.isascii():
+        return text.lower()
+    plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).casefold())
+    if not _MIXED.search(plain):
+        return plain
+    return _WORD.sub(
+        lambda word: word[0].translate(LOOK_ALIKES) if _MIXED.search(word[0]) else word[0], plain
+    )
 
 
-def _weighty(found: Iterable[str], text: str) -> frozenset[int]:
+def roots(text: str) -> frozenset[str]:
+    """Return the stems of a text without English endings: "retry" and "retries" are one."""
+    return frozenset(
+        stem
+        for word in _WORD.findall(folded(text).replace("_", " "))
+        for stem in _stems(_root(word) if word.isascii() and word not in _SMALL else word)
+    )
+
+
+def _root(word: str) -> str:
+    bare = _ENDING.sub("", word)
+    if len(bare) < _FEWEST:
+        return word
+    return bare[:-1] if len(bare) > _FEWEST and bare[-1] == bare[-2] else bare
+
+
+def weighty(found: Iterable[str], text: str) -> frozenset[int]:
     """Return the kinds of weighty words in a text."""
     kinds = {_WEIGHTY[stem] for stem in found if stem in _WEIGHTY}
     if _DENSE.search(text):
@@ -118,8 +175,15 @@ def _weighty(found: Iterable[str], text: str) -> frozenset[int]:
     return frozenset(kinds)
 
 
+def is_weighty_order(text: str) -> bool:
+    """Say whether a text orders something with consequences: a verb of them begins a clause."""
+    plain = folded(text)
+    verbs = {word[:_STEM] for word in _VERBS.findall(plain)}
+    return bool(weighty(verbs, plain))
+
+
 def _joined(text: str) -> str:
-    return "".join(_folded(text).split())
+    return "".join(folded(text).split())
 
 
 class Said:
@@ -127,15 +191,18 @@ class Said:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._joined = "\n".join(map(_joined, texts))
+        self._letters = "\n".join(map(letters, texts))
         self._passages = [
-            (found, _weighty(found, passage))
-            for text in texts
-            for found, passage in _passages(text)
+            (found, weighty(found, passage)) for text in texts for found, passage in _passages(text)
         ]
 
     def holds(self, quotation: str) -> bool:
         """Say whether the words were said, letter for letter but for case and blank space."""
         return _joined(quotation) in self._joined
+
+    def has_letters(self, quotation: str) -> bool:
+        """Say whether the letters and digits of the words were said in this order."""
+        return (said := letters(quotation)) != "" and said in self._letters
 
     def overlap(self, claim: str) -> float:
         """Return how much of the claim a single passage supports, from 0 to 1.
@@ -143,7 +210,7 @@ class Said:
         A passage supports nothing of a claim that has a weighty word of a kind it lacks.
         """
         wanted = stems(claim)
-        return self._share(wanted, _weighty(wanted, _folded(claim)))
+        return self._share(wanted, weighty(wanted, folded(claim)))
 
     def resembles(self, claim: str) -> float:
         """Return how many of the claim's words a single passage has, weighty or not."""
@@ -159,7 +226,7 @@ class Said:
 def _passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
     """Yield the text in passages, so that a long paste does not support everything."""
     read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
-    words = _folded(read).split()
+    words = folded(read).split()
     step = _PASSAGE // 2
     for start in range(0, max(len(words) - step, 1), step):
         passage = " ".join(words[start : start + _PASSAGE])
@@ -179,10 +246,10 @@ class Passages:
 
     def __init__(self, text: str) -> None:
         lines = text.split("\n")
-        self._plain = "".join(map(_bare, lines))
+        self._plain = "".join(map(letters, lines))
         self._found: dict[str, set[int]] = {}
         known: dict[str, list[set[int]]] = {}
-        words = "\n".join(map(_folded, lines)).split()
+        words = "\n".join(map(folded, lines)).split()
         step = _PASSAGE // 2
         # A passage is a stretch of words and the one after it; most words come again.
         for place, at in enumerate(range(0, len(words), step)):
@@ -199,7 +266,7 @@ class Passages:
         wanted = stems(statement)
         there = sum(map(self._found.__contains__, wanted))
         # To look for the letters costs most, and a text without the words has not got them.
-        if there == len(wanted) and _bare(statement) in self._plain:
+        if there == len(wanted) and letters(statement) in self._plain:
             return True
         return there >= len(wanted) * _MOST_WORDS and self._reworded(wanted)
 
@@ -221,7 +288,8 @@ class Passages:
         )
 
 
-def _bare(text: str) -> str:
+def letters(text: str) -> str:
+    """Return the letters and digits of a text in lower case."""
     if text.isascii():
         return text.lower().encode("ascii").translate(None, _NO_LETTERS).decode("ascii")
     return "".join(_WORD.findall(text.casefold())).replace("_", "")

@@ -29,7 +29,7 @@ from holdfast.summary.brief import (
 )
 from holdfast.summary.checkpoint import Ask, Composed, Declined, Failure
 from holdfast.summary.draft import trim
-from holdfast.summary.provenance import UNVERIFIED, Heard, verify
+from holdfast.summary.provenance import UNVERIFIED, Heard, agreed_in, verify
 from holdfast.summary.reader import read, reading
 from holdfast.summary.record import (
     HEADINGS,
@@ -257,7 +257,8 @@ def write(job: Job) -> Generator[Ask, Answer, Composed | Declined]:
         return plan
     record = Record() if job.previous is None else job.previous.record
     record = trim(record, plan.request.budget, job.count)
-    heard = Heard(_known_words(job), unverified_in(record))
+    goals = unverified_in(Record(goal=record.goal))
+    heard = Heard(_known_words(job), unverified_in(record), agreed_in(job.whole), goals)
     waiting = deque(plan.chunks)
     step, model, warnings = 0, "", list[str]()
     while waiting:
@@ -275,7 +276,7 @@ def write(job: Job) -> Generator[Ask, Answer, Composed | Declined]:
         settled = _settled(job, answer.text, record, heard, ask.prompt)
         if isinstance(settled, Declined):
             return settled
-        record = trim(settled.record, plan.request.budget, job.count)
+        record = trim(settled.record, plan.request.budget, job.count, before=record)
         warnings.extend(settled.warnings)
         model = answer.model
     return Composed(record, step, model, tuple(dict.fromkeys(warnings)))

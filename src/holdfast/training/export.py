@@ -8,7 +8,6 @@ is context and not a lesson.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import blake2b
@@ -21,6 +20,7 @@ from holdfast.errors import UnknownSession
 from holdfast.formats.json_access import iso
 from holdfast.ports.store import Listing
 from holdfast.session import places_of
+from holdfast.session.lineage_reader import ancestry
 from holdfast.tokens import Estimator, Scale
 from holdfast.training.reading import SyntheticChoice, entry_of, read_log, read_window
 from holdfast.training.shaping import SecretMask, joined, paired, paired_with_stubs, plain, trimmed
@@ -47,7 +47,6 @@ __all__ = [
     "Selection",
     "Split",
     "TrainingExport",
-    "ancestry",
     "beginnings",
     "examples",
     "order_of",
@@ -168,18 +167,6 @@ class Split:
                 return side
             at -= share
         return self.sides[-1]
-
-
-def ancestry(store: Store, session: Session) -> tuple[Session, ...]:
-    """Return the sessions that one came from, the oldest first, and itself.
-
-    Parents are looked up one by one: a lineage may have very many other sessions.
-    """
-    path = [session]
-    with suppress(UnknownSession):
-        while (parent := path[-1].parent) is not None and all(each.id != parent for each in path):
-            path.append(store.session(parent))
-    return tuple(reversed(path))
 
 
 def order_of(store: Store, wanted: Selection) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.recall import parse, snippet
+from holdfast.recall.passages import pieced
+from holdfast.recall.shapes import Excerpts, QuotedPassages
 from holdfast.recall.trimming import fitted
 from holdfast.recall.values import MatchTier, agent_of
 from holdfast.session.titles import short_title
@@ -13,7 +16,8 @@ from holdfast.tokens import Estimator
 from holdfast.views.sessions import UNTITLED
 
 if TYPE_CHECKING:
-    from holdfast.recall.shapes import Excerpts, Result
+    from holdfast.recall.shapes import Quote, Result
+    from holdfast.recall.told import Told
 
 __all__ = ["SearchHit", "search_hits", "search_json"]
 
@@ -37,7 +41,8 @@ class SearchHit:
     is_partial: bool
     """Whether only some of the words were found."""
     snippet: str
-    """The words around the match, which stands between `>>>` and `<<<`."""
+    """The words around the match, which stands between `>>>` and `<<<`; of one conversation,
+    all that is quoted of a message."""
 
     @staticmethod
     def pieces(snippet: str) -> list[tuple[str, bool]]:
@@ -46,8 +51,12 @@ class SearchHit:
         return [(part[3:-3] if is_match else part, is_match) for part, is_match in parts]
 
 
-def search_hits(found: Excerpts) -> tuple[SearchHit, ...]:
-    """Return what was found, best first."""
+def search_hits(found: Result) -> tuple[SearchHit, ...]:
+    """Return what was found, best first: conversations, or the messages of one that are quoted."""
+    if isinstance(found, QuotedPassages):
+        return _quoted(found)
+    if not isinstance(found, Excerpts):
+        return ()
     return tuple(
         SearchHit(
             title=short_title(each.title) or UNTITLED,
@@ -55,14 +64,38 @@ def search_hits(found: Excerpts) -> tuple[SearchHit, ...]:
             message=each.focus.id,
             at=each.focus.at,
             agent=agent_of(each.session.source),
-            speaker=f"summary by {each.focus.summary_by}"
-            if each.focus.summary_by
-            else f"{each.focus.role} {each.focus.tool}".rstrip(),
+            speaker=_speaker(each.focus),
             is_partial=each.tier is MatchTier.SOME,
             snippet=each.snippet,
         )
         for each in found.excerpts
     )
+
+
+def _quoted(found: QuotedPassages) -> tuple[SearchHit, ...]:
+    query = parse(found.query)
+
+    def hit(quotes: list[Quote]) -> SearchHit:
+        message, session = quotes[0].message, quotes[0].session
+        text = pieced(message.text, [each.piece for each in quotes])
+        return SearchHit(
+            title=short_title(found.title) or UNTITLED,
+            session=session.id,
+            message=message.id,
+            at=message.at,
+            agent=agent_of(session.source),
+            speaker=_speaker(message),
+            is_partial=all(each.tier is MatchTier.SOME for each in quotes),
+            snippet=snippet(text, query, width=len(text)),
+        )
+
+    return tuple(hit(each) for run in found.runs(len(found.quotes)) for each in run)
+
+
+def _speaker(message: Told) -> str:
+    if message.summary_by:
+        return f"summary by {message.summary_by}"
+    return f"{message.role} {message.tool}".rstrip()
 
 
 def search_json(found: Result, limit: int) -> dict[str, object]:

@@ -5,28 +5,35 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
-from holdfast.session import UNDATED, Fork, Usage
+from holdfast.recall import Filters
+from holdfast.session import UNDATED, Fork, Usage, places_of
+from holdfast.session.lineage_reader import ancestry
 from holdfast.session.titles import short_title
 from holdfast.views.words import crop, iso_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Session
 
 __all__ = [
+    "EVERYTHING",
     "LAST",
     "UNTITLED",
+    "SessionFilter",
     "SessionRow",
     "compaction_fields",
     "conversations",
     "every_session",
     "find_session",
+    "folder_meant",
     "is_session_name",
     "session_fields",
     "state_of",
@@ -36,6 +43,8 @@ __all__ = [
 
 UNTITLED = "(no title)"
 _PAGE = 200
+_MENTIONS = 400
+"""Messages that are looked at in one go for the conversations that name a file."""
 _BESIDE = frozenset({Fork.DELEGATION, Fork.REVIEW})
 """Forks beside a conversation; it never goes on in them."""
 LAST = "last"
@@ -108,28 +117,92 @@ class SessionRow:
         return {**session_fields(self.session), "sessions": self.sessions}
 
 
-def every_session(store: Store, wanted: Listing) -> tuple[SessionRow, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """What sessions are narrowed by beyond what a store lists; what is empty narrows nothing."""
+
+    project: str = ""
+    """The folder in which it took place, or one above it; a bare name is the folder's own."""
+    branch: str = ""
+    file: str = ""
+    """A file that was named in the conversation, by its path or the end of it."""
+    model: str = ""
+    """A part of the model's name, whatever the case."""
+
+    def admits(self, store: Store) -> Callable[[Session], bool]:
+        """Return what says of a session of this store whether it is wanted."""
+        roots = _roots_naming(store, self.file) if self.file else None
+        project = PurePath(self.project).parts
+
+        def is_wanted(session: Session) -> bool:
+            if self.model.casefold() not in session.model.casefold():
+                return False
+            if roots is not None and session.root not in roots:
+                return False
+            if not (project or self.branch):
+                return True
+            places = places_of(ancestry(store, session))
+            folder = PurePath(places.get("folder", "")).parts
+            is_there = folder[: len(project)] == project
+            if len(project) == 1:
+                is_there = is_there or folder[-1:] == project
+            return is_there and self.branch in ("", places.get("branch", ""))
+
+        return is_wanted
+
+
+EVERYTHING = SessionFilter()
+"""Narrows nothing."""
+
+
+def folder_meant(text: str) -> str:
+    """Return the folder that a text means: a path as a whole one, a bare name as it is."""
+    is_name = text not in (".", "..") and "~" not in text and len(Path(text).parts) == 1
+    return text if not text or is_name else str(Path(text).expanduser().absolute().resolve())
+
+
+def _roots_naming(store: Store, file: str) -> set[str]:
+    """Return the roots of the conversations in which a file was named."""
+    roots: set[str] = set()
+    query = '"{}"'.format(file.replace('"', " "))
+    while hits := store.search(
+        query, Filters(exclude_lineages=tuple(roots)), limit=_MENTIONS, now=0
+    ):
+        roots.update(hit.root_id for hit in hits)
+        if len(hits) < _MENTIONS:
+            break
+    return roots
+
+
+def every_session(
+    store: Store, wanted: Listing, only: SessionFilter = EVERYTHING
+) -> tuple[SessionRow, ...]:
     """Return each session as a row of its own."""
-    return tuple(SessionRow(session) for session in store.sessions(wanted))
+    end = None if wanted.limit is None else wanted.offset + wanted.limit
+    found = filter(only.admits(store), _paged(store, wanted))
+    return tuple(SessionRow(session) for session in islice(found, wanted.offset, end))
 
 
-def conversations(store: Store, wanted: Listing) -> tuple[SessionRow, ...]:
+def conversations(
+    store: Store, wanted: Listing, only: SessionFilter = EVERYTHING
+) -> tuple[SessionRow, ...]:
     """Return one row for each lineage: its session that was used last.
 
     A sub-agent never stands for the conversation that sent it. It has a row only where its source
     was asked for and the conversation has another one.
     """
     found: dict[str, Session] = {}
-    for session in _paged(store, wanted):
+    end = None if wanted.limit is None else wanted.offset + wanted.limit
+    for session in filter(only.admits(store), _paged(store, wanted)):
         if session.fork in _BESIDE and not (wanted.sources and _stands_alone(store, session)):
             continue
         if session.root not in found:
-            if len(found) == wanted.limit:
+            if len(found) == end:
                 break
             found[session.root] = session
     return tuple(
         SessionRow(each, sum(one.trashed is None for one in store.lineage(each.id)))
-        for each in found.values()
+        for each in islice(found.values(), wanted.offset, end)
     )
 
 

@@ -26,7 +26,7 @@ from holdfast.wiring.remembered import fitted, memory_files_of
 from holdfast.wiring.resuming import LOCAL, resumption
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
-from holdfast.wiring.toolboxes import CORE_TOOLS, Kit, toolbox_for
+from holdfast.wiring.toolboxes import COMMAND_LIMIT, CORE_TOOLS, Kit, toolbox_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -312,6 +312,7 @@ class Chats:
         return self._seated
 
     def _opening(self, model: ChatModel) -> ConversationOptions:
+        limits = self.settings.context.tool_limits
         opening: ConversationOptions = {
             "settings": self.settings,
             "store": self.store,
@@ -322,6 +323,7 @@ class Chats:
             "agent": "chat",
             "client": partial(self._writer, opening=model),
             "ahead_of_time": True,
+            "tool_limits": {} if "*" in limits else {**COMMAND_LIMIT, **limits},
             # A switch of models opens other books.
             "bill": lambda report: self.ledger.bill(report),
         }

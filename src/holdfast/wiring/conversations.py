@@ -90,7 +90,8 @@ class ConversationOptions(TypedDict, total=False):
     background: bool
     """The same by the name that some know it by."""
     tool_limits: Mapping[str, int]
-    """Tokens that a tool's output may take in the window, by name; `*` for all others."""
+    """Tokens that a tool's output may take in the window, by name, `*` for all others; over
+    what is configured."""
     source: str
     """Where the session comes from, for lists and filters; `api` by default."""
     endpoint: str
@@ -318,7 +319,7 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
         ahead_of_time=wanted.get(
             "ahead_of_time", wanted.get("background", configured.ahead_of_time)
         ),
-        tool_limits=wanted.get("tool_limits", {}),
+        tool_limits={**settings.context.tool_limits, **wanted.get("tool_limits", {})},
         lease_seconds=wanted.get("lease_seconds", 60.0),
         recall=tuple(wanted.get("recall", ())),
         active=wanted.get("active", False),

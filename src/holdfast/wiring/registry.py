@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Store
     from holdfast.wiring.asynchronous import AsyncConversation
+    from holdfast.wiring.sessions import SessionCatalog
     from holdfast.wiring.stores import Place
 
 __all__ = ["Conversations"]
@@ -86,6 +87,13 @@ class Conversations:
         self._recent: OrderedDict[str, tuple[Conversation, float]] = OrderedDict()
         """What is kept although nobody may hold it, the one asked for last at the end."""
         self._lock = threading.Lock()
+
+    @property
+    def sessions(self) -> SessionCatalog:
+        """Return the stored sessions: to list, filter, export and delete them."""
+        from holdfast.wiring.sessions import SessionCatalog
+
+        return SessionCatalog(self.store)
 
     def open(self, key: str) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Unpack
 from holdfast.conversation.searching import SessionSearch
 from holdfast.errors import ConfigError
 from holdfast.recall.arguments import SearchArguments
-from holdfast.recall.trimming import BUDGET
 from holdfast.system.system_clock import SystemClock
 from holdfast.wiring.stores import open_store, profile_names, store_file
 
@@ -26,8 +25,8 @@ class Searching(SearchArguments, total=False):
 
     store: Place
     """A path, `sqlite:///PATH` or an open store; by default the one that is configured."""
-    budget: int
-    """Tokens that the result may take."""
+    budget: int | None
+    """Tokens that the result may take; by default 2,500 for passages, 4,000 for others."""
     current: str
     """The session that asks, whose window is not repeated; by default the current one."""
 
@@ -35,16 +34,16 @@ class Searching(SearchArguments, total=False):
 def session_search(**arguments: Unpack[Searching]) -> dict[str, object]:
     """Search past conversations; the arguments decide the shape of the result.
 
-    `query` finds conversations, `around_message_id` shows the messages around one, `session_id`
-    reads a conversation, and nothing lists the recent ones. What is wrong with the arguments is
-    said under `error`.
+    `query` finds conversations, with `session_id` the passages of one that answer it best,
+    `around_message_id` shows the messages around one, `session_id` alone reads a conversation, and
+    nothing lists the recent ones. What is wrong with the arguments is said under `error`.
 
     Raises:
         StoreError: when the store itself cannot be opened.
         ConfigError: when the settings cannot be used.
     """
     place = arguments.pop("store", None)
-    budget = arguments.pop("budget", BUDGET)
+    budget = arguments.pop("budget", None)
     current = arguments.pop("current", None)
     store = _configured() if place is None else open_store(place, os.environ)
     try:
@@ -54,7 +53,9 @@ def session_search(**arguments: Unpack[Searching]) -> dict[str, object]:
             store.close()
 
 
-def search_in(store: Store, *, current: str | None = None, budget: int = BUDGET) -> SessionSearch:
+def search_in(
+    store: Store, *, current: str | None = None, budget: int | None = None
+) -> SessionSearch:
     """Return a search over a store, with the profiles of this machine beside it."""
     return SessionSearch(
         store,
@@ -62,6 +63,11 @@ def search_in(store: Store, *, current: str | None = None, budget: int = BUDGET)
         session_id=current,
         budget=budget,
         open_profile=lambda name: open_profile(name, os.environ),
+        profiles=tuple(
+            name
+            for name in profile_names(os.environ)
+            if str(store_file("sqlite", name, os.environ)) != store.name
+        ),
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.ports import ChatModel, Store
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["CORE_TOOLS", "Kit", "toolbox_for"]
+__all__ = ["COMMAND_LIMIT", "CORE_TOOLS", "Kit", "toolbox_for"]
 
 CORE_TOOLS = (
     "read_file",
@@ -41,6 +41,9 @@ CORE_TOOLS = (
     "delegate",
 )
 """Names that no memory provider may take for a tool of its own."""
+COMMAND_LIMIT = {"run_command": 5_000}
+"""Tokens of a command's output that the window shows where nothing is configured."""
+_MOST_PRINTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,8 @@ def _work(chat: StoredConversation, kit: Kit) -> list[Tool]:
     place = Workplace(kit.directory)
     past = PastSessions(lambda: search_in(kit.store, current=chat.id))
     files = [ReadFile(place), ListFiles(place), SearchFiles(place)]
-    return [*files, RunCommand(place), past, Plan()]
+    # The window shows what the tool's limit allows; the store has what a command printed.
+    return [*files, RunCommand(place, most=_MOST_PRINTED), past, Plan()]
 
 
 def _box(tools: list[Tool], kit: Kit) -> Toolbox:

@@ -56,7 +56,7 @@ def after(*lines: str, flags: tuple[str, ...] = ()) -> list[str]:
         (("/model a b",), ["write /model NAME, or /model NAME TOKENS for the size of its window"]),
         (("/aside",), ["ask something: /aside QUESTION"]),
         (("/aside Why?",), ["Yes.", "(beside the conversation, which goes on without it)"]),
-        (("/search",), ["say what to look for: /search WORDS"]),
+        (("/search",), ["say what to look for: /search WORDS, or /search here WORDS"]),
         (("/search nowhere",), [NOT_FOUND]),
         (("/memory what",), ["write /memory, /memory add TEXT or /memory remove TEXT"]),
         (("/memory add Tea.",), ["added to MEMORY.md (4 of 2,200 characters)"]),

@@ -19,12 +19,12 @@ from holdfast.errors import MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Remove
 from holdfast.memory import usage as memory_usage
 from holdfast.ports.store import Listing
-from holdfast.recall.asked import Asked, Discovery, Scope
-from holdfast.recall.shapes import Excerpts
+from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Wrong
 from holdfast.session import EndReason, Fork
 from holdfast.transcript import Role, is_user_word
 from holdfast.views.export import everything_said
 from holdfast.views.markdown import as_markdown
+from holdfast.views.search import search_hits
 from holdfast.views.sessions import find_session
 from holdfast.views.words import ago, clean, counted, crop
 from holdfast.wiring.searching import search_in
@@ -363,14 +363,18 @@ def _labeled(label: str, words: str, style: str = "") -> Line:
 
 
 def search(room: ChatRoom, words: str) -> list[Line]:
-    """Find what was ever said, in this conversation and in all others."""
+    """Find what was ever said, in all conversations; after `here`, quote this one alone."""
+    first, _, rest = words.partition(" ")
+    is_within = first == "here" and bool(rest.strip())
     if not words:
-        return plain_line("say what to look for: /search WORDS")
-    asked = Asked(Discovery(query=words, scope=Scope(), limit=_MOST_FOUND), include_current=True)
-    found = search_in(room.chats.store).look(asked)
-    if not isinstance(found, Excerpts) or not found.excerpts:
+        return plain_line("say what to look for: /search WORDS, or /search here WORDS")
+    shape: Discovery | Inside = Discovery(query=words, scope=Scope(), limit=_MOST_FOUND)
+    if is_within:
+        shape = Inside(query=rest, session_id=room.chat.id, scope=Scope(), limit=_MOST_FOUND)
+    found = search_in(room.chats.store).look(Asked(shape, include_current=True))
+    if isinstance(found, Wrong) or not search_hits(found):
         return plain_line("nothing was found; try fewer or other words, or part* for a beginning")
-    return hits_drawn(found, room.view, now_ms(), is_within=False)
+    return hits_drawn(found, room.view, now_ms(), is_within=is_within)
 
 
 def memory(room: ChatRoom, argument: str) -> list[Line]:
@@ -446,7 +450,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("aside", "Ask beside the conversation.", aside, "QUESTION"),
     SlashCommand("model", "Show the model, or switch to another.", model, "[name [tokens]]"),
     SlashCommand("export", "Write the conversation to a file.", export, "[FILE]"),
-    SlashCommand("search", "Find what was ever said.", search, "WORDS"),
+    SlashCommand("search", "Find what was ever said.", search, "[here] WORDS"),
     SlashCommand("memory", "Show or edit what is remembered.", memory, "[add|remove TEXT]"),
     SlashCommand("tools", "List what the model may use.", tools),
     SlashCommand("help", "List the commands.", _help),

@@ -221,7 +221,7 @@ def model_line(chats: Chats) -> str:
     where = " on this machine" if model.endpoint == _LOCAL else ""
     if model.endpoint and not where:
         where = f" at {model.endpoint}"
-    assumed = " (assumed: what it takes is not known)" if chats.is_window_assumed else ""
+    assumed = ", assumed: what it takes is not known" if chats.is_window_assumed else ""
     return f"{model.name}{where}, {chats.window:,} tokens{assumed}"
 
 

@@ -16,7 +16,16 @@ from holdfast.cli.screen import Styled, crop_middle, output_text, show_json, tab
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing
 from holdfast.recall.values import agent_of, meant_sources
-from holdfast.views.sessions import UNTITLED, conversations, every_session, state_of, title_of
+from holdfast.views.sessions import (
+    EVERYTHING,
+    UNTITLED,
+    SessionFilter,
+    conversations,
+    every_session,
+    folder_meant,
+    state_of,
+    title_of,
+)
 from holdfast.views.words import cells, shortly_ago
 
 if TYPE_CHECKING:
@@ -47,7 +56,12 @@ class _Options(TypedDict):
     since: int | None
     until: int | None
     title: str
+    project: str
+    branch: str
+    file: str
+    model: str
     limit: int
+    offset: int
     trash: bool
     every: bool
 
@@ -58,14 +72,28 @@ class _Options(TypedDict):
         "holdfast sessions list",
         "holdfast sessions list --since 7d --source cli",
         "holdfast sessions list --all --title billing --json",
+        "holdfast sessions list --project . --agent claude-code --file src/main.py",
     ),
 )
-@click.option("--source", "sources", multiple=True, metavar="S", help="Only sessions from here.")
+@click.option(
+    "--source",
+    "--agent",
+    "sources",
+    multiple=True,
+    metavar="S",
+    help="Only sessions from here, such as cli or codex.",
+)
 @click.option("--since", metavar="T", callback=read_moment(), help="Used at this time or later.")
 @click.option(
     "--until", metavar="T", callback=read_moment(end=True), help="Used at this time or earlier."
 )
 @click.option("--title", default="", metavar="TEXT", help="Only titles that hold this.")
+@click.option(
+    "--project", default="", metavar="FOLDER", help="Only what took place in this folder."
+)
+@click.option("--branch", default="", metavar="B", help="Only what took place on this branch.")
+@click.option("--file", default="", metavar="FILE", help="Only where this file was named.")
+@click.option("--model", default="", metavar="M", help="Only models whose name holds this.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -73,6 +101,9 @@ class _Options(TypedDict):
     show_default=True,
     metavar="N",
     help="How many to list at most.",
+)
+@click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N."
 )
 @click.option("--trash", is_flag=True, help="List what is in the trash.")
 @click.option("--all", "every", is_flag=True, help="List every session, not conversations.")
@@ -96,9 +127,16 @@ def list_command(*, as_json: bool, **options: Unpack[_Options]) -> None:
                 title=options["title"],
                 trashed=options["trash"],
                 limit=options["limit"],
+                offset=options["offset"],
+            )
+            only = SessionFilter(
+                project=folder_meant(options["project"]),
+                branch=options["branch"],
+                file=options["file"],
+                model=options["model"],
             )
             single = options["every"] or options["trash"]
-            rows = (every_session if single else conversations)(opened.store, wanted)
+            rows = (every_session if single else conversations)(opened.store, wanted, only)
             if rows or as_json:
                 value = [row.as_json() for row in rows]
                 opened.answer(value, lambda view: rows_drawn(rows, _room(view), now_ms()))
@@ -106,8 +144,8 @@ def list_command(*, as_json: bool, **options: Unpack[_Options]) -> None:
             if options["trash"]:
                 nothing = f"the trash of {opened.store.name} is empty"
             else:
-                asked = ("sources", "since", "until", "title")
-                if any(options[each] for each in asked):
+                asked = (*options["sources"], options["since"], options["until"], options["title"])
+                if any(asked) or only != EVERYTHING or options["offset"]:
                     nothing = f"no session of {opened.store.name} is like that"
                 else:
                     nothing = f"there are no sessions yet in {opened.store.name}"

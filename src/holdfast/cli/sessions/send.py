@@ -146,11 +146,12 @@ def _place(session: Session, agent: str, folder: Path) -> tuple[str, ResumableFi
     machine, now = Machine(home, os.environ, sys.platform), now_ms()
     imported = import_record(session)
     own = "" if imported is None else imported.identity.name
-    for id_ in filter(is_uuid, (own, str(uuid4()))):
-        place = resumable_file(agent, id_, folder, now, machine)
-        if not any(place.sessions.rglob(f"*{id_}*")):
-            break
-    return id_, place
+    if is_uuid(own):
+        place = resumable_file(agent, own, folder, now, machine)
+        if not any(place.sessions.rglob(f"*{own}*")):
+            return own, place
+    fresh = str(uuid4())
+    return fresh, resumable_file(agent, fresh, folder, now, machine)
 
 
 def _write(path: Path, export: SessionExport) -> None:
