@@ -1,7 +1,7 @@
 """The pieces of messages that answer a query are chosen by rare words, closeness and speaker."""
 
 from holdfast.recall import parse
-from holdfast.recall.passages import MessagePiece, Source, best_pieces, pieced
+from holdfast.recall.passages import MessagePiece, Source, best_pieces, ends_meant, pieced
 
 PADDING = "Nothing of interest happened here and the day went on as days do. " * 30
 
@@ -72,3 +72,9 @@ def test_an_ellipsis_stands_for_what_is_left_out() -> None:
     assert pieced(text, [MessagePiece(0, 8, 14)]) == "… three …"
     assert pieced(text, [MessagePiece(0, 14, 18), MessagePiece(0, 0, 4)]) == "one\n…\nfour"
     assert pieced(text, []) == ""
+
+
+def test_a_question_may_be_about_the_beginning_or_the_end() -> None:
+    assert ends_meant(parse("What did the user ask for first?")) == (True, False)
+    assert ends_meant(parse("Quelle était la dernière demande du client ?")) == (False, True)
+    assert ends_meant(parse("first last")) == (False, False)

@@ -60,16 +60,20 @@ _BRIEF = 12
 
 _SENTENCE = re.compile(r"[.!?][\"')\]]*\s+|[\u3002\uff01\uff1f]")
 _OPENING = frozenset(
-    """
+    plain(
+        """
     first beginning begin began begun start started initial initially original originally opening
     anfang zuerst erste ersten anfangs début premier première inicio primero primera начало первый
-    """.split()
+    """
+    ).split()
 )
 _CLOSING = frozenset(
-    """
+    plain(
+        """
     last latest end ends ending final finally newest recent recently
     letzte letzten letzter zuletzt schluss fin dernier dernière último última последний конец
-    """.split()
+    """
+    ).split()
 )
 """Words by which a question means where a conversation begins or ends, whatever was said there."""
 
