@@ -367,7 +367,7 @@ KEYS: Mapping[str, Key] = _table(
         ),
         Key(
             "gateway.strict",
-            "Whether a request is refused that cannot be recorded, rather than forwarded unchanged.",
+            "Whether what cannot be recorded is refused, rather than forwarded unchanged.",
             _SWITCH,
             lambda _: True,
             bool,
