@@ -39,6 +39,9 @@ def test_sessions_are_listed_by_pages(client: Client, tmp_path: Path) -> None:
     titled = client.get("/api/sessions?title=talk%202").json["sessions"]
     assert [each["id"] for each in titled] == [ids[1]]
     assert client.get("/api/sessions?source=nowhere").json["sessions"] == []
+    assert len(client.get("/api/sessions?model=GPT&file=m_1.py").json["sessions"]) == 2
+    assert client.get("/api/sessions?model=claude").json["sessions"] == []
+    assert client.get("/api/sessions?project=nowhere").json["sessions"] == []
     assert client.get("/api/sessions?since=1h").json["sessions"]
     assert client.get("/api/sessions?until=2020-01-01T00:00:00Z").json["sessions"] == []
 
@@ -179,7 +182,9 @@ def test_search_finds_what_was_folded_and_takes_any_text(client: Client, tmp_pat
     id_ = compacted(store_in(tmp_path))
     found = client.get("/api/search?q=question+3+port").json
     assert found["results"][0]["session_id"] == id_
-    assert client.get(f"/api/search?q=port&session={id_}&role=user&sort=newest").json["results"]
+    inside = client.get(f"/api/search?q=port&session={id_}&role=user&sort=newest").json
+    assert inside["passages"]
+    assert client.get("/api/search?q=port&offset=1").json["results"] == []
     for query in ('"', "AND+OR", "%00", "%F0%9F", "*", "a" * 1_000):
         assert client.get(f"/api/search?q={query}").status == 200
     assert client.get("/api/search").error == (400, "bad_request")

@@ -79,7 +79,7 @@ ROUTES: tuple[ApiRoute, ...] = (
         "GET",
         f"{_SESSION}/messages",
         handlers.list_messages,
-        models.MessageList,
+        models.MessagePage,
         query=models.MessagesQuery,
     ),
     ApiRoute(

@@ -29,7 +29,7 @@ from holdfast.gateway.api_route import ApiCall
 from holdfast.gateway.tenants import ApiError
 from holdfast.ports import Amendment
 from holdfast.ports.store import Listing
-from holdfast.recall.asked import Asked, Discovery, Scope, Wrong
+from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Wrong
 from holdfast.recall.moments import moment
 from holdfast.recall.values import meant_sources
 from holdfast.session import latest_leaf
@@ -42,6 +42,7 @@ from holdfast.views.lineage import lineage_tree
 from holdfast.views.messages import call_names, entry_fields, full_text, message_fields
 from holdfast.views.search import search_json
 from holdfast.views.sessions import (
+    SessionFilter,
     compaction_fields,
     conversations,
     every_session,
@@ -107,15 +108,17 @@ def list_sessions(call: ApiCall[models.ListQuery, _N]) -> dict[str, object]:
         title=asked.title,
         trashed=asked.trash,
         # One more than is shown says whether there is another page.
-        limit=asked.offset + asked.limit + 1,
+        limit=asked.limit + 1,
+        offset=asked.offset,
     )
-    rows = (every_session if asked.every or asked.trash else conversations)(
-        call.tenant.store, wanted
+    only = SessionFilter(
+        project=asked.project, branch=asked.branch, file=asked.file, model=asked.model
     )
-    shown, following = rows[asked.offset :][: asked.limit], asked.offset + asked.limit
+    is_single = asked.every or asked.trash
+    rows = (every_session if is_single else conversations)(call.tenant.store, wanted, only)
     return {
-        "sessions": [row.as_json() for row in shown],
-        "next_offset": following if len(rows) > following else None,
+        "sessions": [row.as_json() for row in rows[: asked.limit]],
+        "next_offset": asked.offset + asked.limit if len(rows) > asked.limit else None,
     }
 
 
@@ -268,22 +271,30 @@ def restore_session(call: ApiCall[models.DeleteQuery, _N]) -> dict[str, object]:
 def search_sessions(call: ApiCall[models.SearchQuery, _N]) -> dict[str, object]:
     """Find what was ever said."""
     store, asked = call.tenant.store, call.query
-    discovery = Discovery(
-        query=asked.q,
-        scope=Scope(
-            roles=tuple(map(Role, asked.role)),
-            sources=meant_sources(asked.source),
-            since=_moment(asked.since),
-            until=_moment(asked.until, end=True),
-            models=tuple(asked.model),
-            include_subagents=asked.subagents,
-        ),
-        limit=asked.limit,
-        newest=asked.sort == "newest",
-        session_id=_found(store, asked.session).id if asked.session else "",
+    scope = Scope(
+        roles=tuple(map(Role, asked.role)),
+        sources=meant_sources(asked.source),
+        since=_moment(asked.since),
+        until=_moment(asked.until, end=True),
+        models=tuple(asked.model),
+        include_subagents=asked.subagents,
     )
+    shape: Discovery | Inside
+    if asked.session:
+        shape = Inside(
+            query=asked.q,
+            session_id=_found(store, asked.session).id,
+            scope=scope,
+            limit=asked.limit,
+            sort=asked.sort,
+            offset=asked.offset,
+        )
+    else:
+        shape = Discovery(
+            query=asked.q, scope=scope, limit=asked.limit, sort=asked.sort, offset=asked.offset
+        )
     # Without a way to open other profiles: they are other tenants'.
-    found = SessionSearch(store, _CLOCK).look(Asked(discovery, include_current=True))
+    found = SessionSearch(store, _CLOCK).look(Asked(shape, include_current=True))
     if isinstance(found, Wrong):
         return {"shape": "discovery", "query": asked.q, "results": [], "note": found.problem}
     return search_json(found, asked.limit)

@@ -4,7 +4,7 @@ What is given is what the view models write as JSON; the types here describe it 
 """
 
 # Types are read while the program runs, so that nothing here is imported for a checker alone.
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -27,7 +27,7 @@ __all__ = [
     "LineageQuery",
     "ListQuery",
     "MessageFields",
-    "MessageList",
+    "MessagePage",
     "MessageQuery",
     "MessagesQuery",
     "NothingAsked",
@@ -89,6 +89,10 @@ class ListQuery(Asking, frozen=True, kw_only=True):
     since: Moment | UnsetType = UNSET
     until: Moment | UnsetType = UNSET
     title: Annotated[Name, Meta(description="Only titles that hold this.")] = ""
+    project: Annotated[Name, Meta(description="The folder it took place in, or one above.")] = ""
+    branch: Annotated[Name, Meta(description="The branch it took place on.")] = ""
+    file: Annotated[Name, Meta(description="A file that was named in it.")] = ""
+    model: Annotated[Name, Meta(description="A part of the model's name.")] = ""
     trash: Annotated[bool, Meta(description="What is in the trash instead.")] = False
     every: Annotated[bool, Meta(description="Each session, not each conversation.")] = False
     limit: Page = 20
@@ -139,9 +143,10 @@ class SearchQuery(Asking, frozen=True, kw_only=True):
     since: Moment | UnsetType = UNSET
     until: Moment | UnsetType = UNSET
     session: Annotated[Name, Meta(description="Only this conversation.")] = ""
-    sort: Literal["relevance", "newest"] = "relevance"
+    sort: Literal["relevance", "newest", "oldest"] = "relevance"
     subagents: Annotated[bool, Meta(description="With what sub-agents said.")] = False
-    limit: Annotated[int, Meta(ge=1, le=20)] = 5
+    limit: Annotated[int, Meta(ge=1, le=100, description="How many to return at most.")] = 10
+    offset: Offset = 0
 
 
 class EventsQuery(Asking, frozen=True, kw_only=True):
@@ -282,7 +287,7 @@ class WholeMessageFields(MessageFields):
     text: str
 
 
-class MessageList(TypedDict):
+class MessagePage(TypedDict):
     """A page of messages, the oldest first; `text` is there if it was asked for."""
 
     session: str
@@ -441,11 +446,14 @@ class RestoredFields(TypedDict):
 
 
 class SearchFields(TypedDict):
-    """What a search found, best first."""
+    """What a search found, best first: conversations, or the passages of one."""
 
-    shape: str
+    shape: Literal["discovery", "inside"]
     query: str
-    results: list[dict[str, Any]]
+    results: NotRequired[list[dict[str, Any]]]
+    passages: NotRequired[list[dict[str, Any]]]
+    next_offset: NotRequired[int | None]
+    note: NotRequired[str]
 
 
 class StatsFields(TypedDict):
