@@ -3,8 +3,8 @@
 import json
 import threading
 import time
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
@@ -12,10 +12,15 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.routing import Route
 
 from holdfast.config import load
+from holdfast.gateway.gate import TenantGate, audit_log, dialect_error_body
+from holdfast.gateway.metrics import Metrics
+from holdfast.gateway.proxy import Proxy
 from holdfast.gateway.rest import rest_routes
 from holdfast.gateway.tenants import Tenants
+from holdfast.gateway.upstream import AiohttpClient, upstreams_of
 
 
 @dataclass(frozen=True)
@@ -81,12 +86,30 @@ class Client:
 
 
 @contextmanager
-def serving(home: Path, **environ: str) -> Generator[Client]:
-    """Serve the REST interface of an installation for as long as the block runs."""
+def serving(home: Path, upstream: str = "", **environ: str) -> Generator[Client]:
+    """Serve the REST interface of an installation for as long as the block runs.
+
+    With an upstream, everything else is forwarded there, behind the same gate.
+    """
     known = {"HOLDFAST_HOME": str(home), **environ}
     tenants = Tenants(load(known).settings, known)
-    app = Starlette(routes=rest_routes(tenants))
-    config = uvicorn.Config(app, port=0, log_config=None, lifespan="off", ws="none")
+    routes = rest_routes(tenants)
+    chosen, client = upstreams_of((upstream,) if upstream else (), {}), AiohttpClient(30)
+    proxy = Proxy(tenants.settings.gateway, chosen, client, tenants.authorize, Metrics())
+    if upstream:
+        gate = TenantGate(proxy, tenants, audit_log(known), dialect_error_body)
+        routes.append(Route("/{path:path}", gate))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+        yield
+        await proxy.drain()
+        await tenants.close()
+
+    app = Starlette(routes=routes, lifespan=lifespan)
+    config = uvicorn.Config(
+        app, port=0, log_config=None, ws="none", timeout_graceful_shutdown=2, loop="asyncio"
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -97,5 +120,4 @@ def serving(home: Path, **environ: str) -> Generator[Client]:
         yield Client(port, tenants, home)
     finally:
         server.should_exit = True
-        server.force_exit = True
         thread.join(10)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.wiring import Conversation
+from tests.cli.running import run
 from tests.cli.stored import compacted, conversation, store_in
 from tests.gateway.serving import Client, serving
 
@@ -49,10 +50,6 @@ def test_sessions_are_listed_by_pages(client: Client, tmp_path: Path) -> None:
 def test_a_session_is_what_the_command_line_shows(
     client: Client, chat: Conversation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from click.testing import CliRunner
-
-    from holdfast.cli.sessions import command
-
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
     for path, arguments in {
         f"/api/sessions/{chat.id}": ["show", chat.id],
@@ -60,11 +57,11 @@ def test_a_session_is_what_the_command_line_shows(
         f"/api/sessions/{chat.id}/lineage?views=true": ["tree", chat.id, "--views"],
         f"/api/sessions/{chat.id}/pin": ["pin", chat.id],
     }.items():
-        printed = CliRunner().invoke(command, [*arguments, "--json"])
+        printed = run("sessions", *arguments, "--json")
         answer = client.get(path)
-        assert answer.json == json.loads(printed.stdout)
+        assert answer.json == json.loads(printed.text)
         assert answer.headers["x-holdfast-session"] == chat.id
-    listed = json.loads(CliRunner().invoke(command, ["list", "--json"]).stdout)
+    listed = json.loads(run("sessions", "list", "--json").text)
     assert client.get("/api/sessions").json["sessions"] == listed
 
 

@@ -1,6 +1,5 @@
 import hashlib
 import json
-import os
 import stat
 import threading
 import time
@@ -10,15 +9,15 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from holdfast.cli.token import command
 from holdfast.config import load
 from holdfast.errors import ConfigError
 from holdfast.gateway.rest import ROUTES
 from holdfast.gateway.tenants import ApiError, Tenants, tenant_settings
 from holdfast.gateway.tokens import PREFIX, TokenFile
+from tests.cli.running import run
 from tests.cli.stored import conversation, store_in
+from tests.gateway.scripted import PATHS, answer, question, upstream
 from tests.gateway.serving import Client, serving
 
 SECRET_WORDS = "The vault of tenant alice opens with heliotrope"
@@ -117,19 +116,56 @@ def test_an_import_of_the_same_file_is_new_to_each_tenant(pair: Pair) -> None:
         assert client.ask("POST", "/api/import", content).json["status"] == "imported"
 
 
-def test_the_content_of_one_tenant_never_matches_anothers_tree(pair: Pair, tmp_path: Path) -> None:
-    import asyncio
+@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
+def test_the_same_words_of_two_tenants_are_two_conversations(tmp_path: Path, dialect: str) -> None:
+    file = TokenFile(tmp_path / "tokens.json")
+    alice, bob = file.add("alice", "alice", 1), file.add("bob", "bob", 2)
+    said = answer(json.dumps({"choices": [], "content": []}).encode())
+    body = question(dialect, SECRET_WORDS, stream=False)
+    with upstream(said) as up, serving(tmp_path, up.url) as client:
+        for token in (alice, bob):
+            beside = {"x-api-key": token, "authorization": "Bearer sk-own"}
+            assert client.ask("POST", PATHS[dialect], body, beside).status == 200
+        refused = client.ask("POST", PATHS[dialect], body, {"x-api-key": "sk-own"})
+        assert refused.status == 401
+        assert set(refused.json) == ({"error"} if dialect == "openai" else {"type", "error"})
+        ids: list[str] = []
+        for token in (alice, bob):
+            (session,) = client.as_(token).get("/api/sessions").json["sessions"]
+            assert (session["entries"], session["source"]) == (1, "gateway")
+            ids.append(session["id"])
+        assert len({*ids}) == 2
+        # What opened the gate goes no further.
+        assert len(up.requests) == 2
+        for received in up.requests:
+            assert received.header("authorization") == "Bearer sk-own"
+            assert PREFIX not in repr(received)
+    for name in ("alice", "bob"):
+        tree = tmp_path / "profiles" / name / "gateway.db"
+        assert stat.S_IMODE(tree.stat().st_mode) == 0o600
+        assert stat.S_IMODE(tree.parent.stat().st_mode) == 0o700
 
-    tenants = Tenants(pair.alice.tenants.settings, pair.alice.tenants.environ)
 
-    async def trees() -> list[str]:
-        opened = [await tenants.opened(name) for name in ("alice", "bob")]
-        assert opened[0].turns is not opened[1].turns
-        await tenants.close()
-        return [str(tmp_path / "profiles" / each.name / "gateway.db") for each in opened]
-
-    for file in asyncio.run(trees()):
-        assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+def test_limits_hold_for_what_is_forwarded(tmp_path: Path) -> None:
+    token = TokenFile(tmp_path / "tokens.json").add("alice", "alice", 1)
+    folder = tmp_path / "profiles" / "alice"
+    folder.mkdir(parents=True)
+    limits = "{requests_per_minute: 3, max_body_bytes: 2000}"
+    (folder / "config.yaml").write_text(f"gateway: {limits}")
+    with upstream(answer(b"{}")) as up, serving(tmp_path, up.url) as client:
+        alice = client.as_(token)
+        large = question("openai", "x" * 5_000)
+        assert alice.post(PATHS["openai"], large).status == 413
+        pieces = (b" " * 1_000 for _ in range(5))
+        connection = HTTPConnection("127.0.0.1", client.port, timeout=10)
+        connection.request(
+            "POST", PATHS["openai"], pieces, dict(alice.headers), encode_chunked=True
+        )
+        assert connection.getresponse().status == 413
+        connection.close()
+        statuses = [alice.post(PATHS["openai"], question("openai")).status for _ in range(2)]
+        assert statuses == [200, 429]
+        assert len(up.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +209,7 @@ def test_headers_that_held_a_token_are_for_no_upstream(pair: Pair) -> None:
 
     async def spent() -> frozenset[str]:
         admission = await tenants.admit(headers, "203.0.113.9")
-        assert admission.name == "alice"
+        assert admission.tenant.name == "alice"
         await tenants.close()
         return admission.spent
 
@@ -212,7 +248,7 @@ def test_without_tokens_only_the_loopback_is_served_as_one_tenant(tmp_path: Path
     tenants = Tenants(load(known).settings, known)
 
     async def names() -> list[str]:
-        found = [(await tenants.admit([], peer)).name for peer in ("127.0.0.1", "::1")]
+        found = [(await tenants.admit([], peer)).tenant.name for peer in ("127.0.0.1", "::1")]
         for peer in ("192.0.2.7", None, "", "localhost"):
             with pytest.raises(ApiError, match="token add"):
                 await tenants.admit([], peer)
@@ -245,21 +281,19 @@ def test_tokens_are_added_listed_and_revoked_by_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
-    run = CliRunner()
-    added = run.invoke(command, ["add", "laptop", "--tenant", "default"])
-    secret = added.stdout.strip()
+    added = run("token", "add", "laptop", "--tenant", "default")
+    secret = added.text.strip()
     assert secret.startswith(PREFIX)
-    assert "default" in added.stderr
-    assert json.loads(run.invoke(command, ["add", "bob", "--json"]).stdout)["tenant"] == "bob"
-    listed = run.invoke(command, ["list"])
-    assert "laptop" in listed.stdout
-    assert secret not in listed.stdout
-    assert "revoked" in run.invoke(command, ["revoke", "laptop"]).stderr
-    assert run.invoke(command, ["revoke", "laptop"], standalone_mode=False).return_value == 3
-    states = {
-        each["name"]: each["revoked"]
-        for each in json.loads(run.invoke(command, ["list", "--json"]).stdout)
-    }
+    assert "default" in added.errors
+    assert json.loads(run("token", "add", "bob", "--json").text)["tenant"] == "bob"
+    assert "already" in run("token", "add", "bob").errors
+    listed = run("token", "list")
+    assert "laptop" in listed.text
+    assert secret not in listed.text
+    assert "revoked" in run("token", "revoke", "laptop").errors
+    assert run("token", "revoke", "laptop").code == 3
+    found = json.loads(run("token", "list", "--json").text)
+    states = {each["name"]: each["revoked"] for each in found}
     assert states["laptop"]
     assert states["bob"] is None
 

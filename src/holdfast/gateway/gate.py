@@ -10,13 +10,14 @@ import json
 import logging
 import os
 import time
-from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.config import home
 from holdfast.errors import reason_of
-from holdfast.gateway.tenants import Admission, ApiError
+from holdfast.gateway.refusals import error_body
+from holdfast.gateway.tenants import ADMITTED, ApiError
+from holdfast.recognition.request import dialect_of_path
 from holdfast.redaction import Redactor
 from holdfast.views.words import iso_time
 
@@ -28,13 +29,20 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.tenants import Tenants
 
-__all__ = ["AuditLog", "AuditRecord", "ErrorBody", "TenantGate", "api_error_body", "audit_log"]
+__all__ = [
+    "AuditLog",
+    "AuditRecord",
+    "ErrorBody",
+    "TenantGate",
+    "api_error_body",
+    "audit_log",
+    "dialect_error_body",
+]
 
 _SESSION = b"x-holdfast-session"
 _LONGEST_PATH = 200
 _LARGEST_LOG = 64 << 20
 _LOG = logging.getLogger("holdfast.gateway")
-_ADMITTED: ContextVar[Admission | None] = ContextVar("_ADMITTED", default=None)
 
 
 class ErrorBody(Protocol):
@@ -48,6 +56,11 @@ class ErrorBody(Protocol):
 def api_error_body(_: str, error: ApiError, /) -> bytes:
     """Return an error in the one shape that every answer of the REST interface has."""
     return json.dumps({"error": {"code": error.code, "message": str(error)}}).encode()
+
+
+def dialect_error_body(path: str, error: ApiError, /) -> bytes:
+    """Return an error as the provider writes it that a client thinks it asks."""
+    return error_body(dialect_of_path(path), error.status, str(error))
 
 
 @dataclass(slots=True)
@@ -108,28 +121,20 @@ class TenantGate:
         app: ASGIApp,
         tenants: Tenants,
         audit: AuditLog,
-        error_body: ErrorBody = api_error_body,
+        refusal: ErrorBody = api_error_body,
     ) -> None:
         """Stand before an application.
 
         Args:
-            app: The application; it finds who asks under `admission` in the scope's state.
+            app: The application; it finds who asks in `ADMITTED`.
             tenants: Know who may ask.
             audit: Where requests are written down.
-            error_body: How a refusal is written.
+            refusal: How a refusal is written.
         """
         self._app = app
         self._tenants = tenants
         self._audit = audit
-        self._error_body = error_body
-
-    async def authorize(self, incoming: object) -> Admission:
-        """Return who asks the application behind the gate; what the gate let through is known."""
-        del incoming
-        found = _ADMITTED.get()
-        if found is None:
-            raise ApiError(401, "unauthorized", "nobody was let in with this request")
-        return found
+        self._refusal = refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or refuse it."""
@@ -150,22 +155,24 @@ class TenantGate:
         try:
             admission = await self._tenants.admit(_headers(scope), exchange.record.peer)
             limits = admission.tenant.limits
-            exchange.record.tenant, exchange.record.token = admission.name, admission.token or None
+            exchange.record.tenant, exchange.record.token = (
+                admission.tenant.name,
+                admission.token or None,
+            )
             limits.begin()
-            held = _ADMITTED.set(admission)
+            held = ADMITTED.set(admission)
             try:
                 exchange.limit = limits.max_body_bytes
                 exchange.check_length(_headers(scope))
-                state = {**scope.get("state", {}), "admission": admission}
-                await self._app({**scope, "state": state}, exchange.receive, exchange.send)
+                await self._app(scope, exchange.receive, exchange.send)
             finally:
-                _ADMITTED.reset(held)
+                ADMITTED.reset(held)
                 limits.end()
         except ApiError as error:
             if exchange.record.status:
                 # The answer has begun: nothing can be said any more but by ending it.
                 raise
-            await exchange.refuse(error, self._error_body(exchange.record.path, error))
+            await exchange.refuse(error, self._refusal(exchange.record.path, error))
         finally:
             exchange.record.milliseconds = round(1000 * (time.monotonic() - began))
             self._audit.write(exchange.record)

@@ -13,6 +13,7 @@ import logging
 import os
 import time
 from collections import OrderedDict
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +23,9 @@ from holdfast.config import home, load
 from holdfast.config.loading import read_file
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError, HoldfastError
+from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.event_feed import EventFeed
+from holdfast.gateway.proxy import Tenant
 from holdfast.gateway.tokens import PREFIX, TokenFile, token_file
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import TurnKeeper
@@ -35,9 +38,18 @@ if TYPE_CHECKING:
 
     from holdfast.config import Settings
     from holdfast.config.settings import GatewaySettings
+    from holdfast.gateway.client_side import Incoming
     from holdfast.ports import Store
 
-__all__ = ["Admission", "ApiError", "OpenTenant", "TenantLimits", "Tenants", "tenant_settings"]
+__all__ = [
+    "ADMITTED",
+    "Admission",
+    "ApiError",
+    "OpenTenant",
+    "TenantLimits",
+    "Tenants",
+    "tenant_settings",
+]
 
 _TREE = "gateway.db"
 _FILE = "config.yaml"
@@ -47,13 +59,16 @@ _OWN_STORE = ("sqlite", _MEMORY)
 _LIMITS = frozenset({"max_body_bytes", "requests_per_minute", "concurrent_requests"})
 _CARRIERS = ("x-holdfast-token", "authorization", "x-api-key", "api-key", "x-goog-api-key")
 """Headers that may hold a token: clients put their one key where their provider wants it."""
+_LOCAL = "127.0.0.1"
+"""Where requests come from that the application itself lets in: without tokens it is not reached
+from elsewhere."""
 _MOST_OPEN = 200
 _MINUTE = 60.0
 _LOG = logging.getLogger("holdfast.gateway")
 _HOW = "send a token of this gateway as `Authorization: Bearer ...` or `X-Holdfast-Token: ...`"
 
 
-class ApiError(Exception):
+class ApiError(HttpRefusal):
     """A request that is answered with an error: a status, a code for programs, a sentence."""
 
     def __init__(self, status: int, code: str, sentence: str, *, retry_after: int = 0) -> None:
@@ -65,8 +80,7 @@ class ApiError(Exception):
             sentence: What is wrong and what to do.
             retry_after: Seconds after which to come back, where that helps.
         """
-        super().__init__(sentence)
-        self.status = status
+        super().__init__(status, sentence)
         self.code = code
         self.retry_after = retry_after
 
@@ -156,15 +170,9 @@ class Admission:
     spent: frozenset[str] = frozenset()
     """Headers that held our token, and are for no upstream."""
 
-    @property
-    def name(self) -> str:
-        """Return the tenant's name."""
-        return self.tenant.name
 
-    @property
-    def turns(self) -> TurnKeeper:
-        """Return what takes the turns of the tenant's conversations."""
-        return self.tenant.turns
+ADMITTED: ContextVar[Admission | None] = ContextVar("ADMITTED", default=None)
+"""Who asks, while the gate lets a request through."""
 
 
 @dataclass(slots=True)
@@ -227,6 +235,14 @@ class Tenants:
             raise ApiError(401, "unauthorized", _HOW)
         tenant = await self.opened(known[0].tenant)
         return Admission(tenant, known[0].name, frozenset(shown))
+
+    async def authorize(self, incoming: Incoming, /) -> Tenant:
+        """Return the tenant of a request, as the proxy behind the gate knows it.
+
+        What comes around the gate, as figures are asked for, shows its token here.
+        """
+        found = ADMITTED.get() or await self.admit(incoming.headers, _LOCAL)
+        return Tenant(found.tenant.turns, found.tenant.name, found.spent)
 
     async def opened(self, name: str) -> OpenTenant:
         """Return a tenant, its store open; it stays so if a request is begun before any wait.
