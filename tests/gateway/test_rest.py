@@ -287,6 +287,12 @@ def test_the_method_that_a_path_does_not_have_is_named(client: Client) -> None:
     assert answer.headers["allow"] == "GET, DELETE"
 
 
+def test_a_head_is_asked_for_without_its_body(client: Client, chat: Conversation) -> None:
+    for path in ("/api/sessions", f"/api/sessions/{chat.id}", "/api/events"):
+        answer = client.ask("HEAD", path)
+        assert (answer.status, answer.content) == (200, b"")
+
+
 def test_events_tell_what_changes_while_somebody_listens(
     client: Client, chat: Conversation
 ) -> None:

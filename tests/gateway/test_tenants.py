@@ -195,6 +195,13 @@ def test_a_token_may_be_shown_in_any_header_for_keys_but_not_two_of_them(pair: P
         assert pair.nobody.ask("GET", "/api/stats", headers={name: alice}).status == 200
     both = {"authorization": f"Bearer {alice}", "x-api-key": bob}
     assert pair.nobody.ask("GET", "/api/stats", headers=both).error == (401, "unauthorized")
+    connection = HTTPConnection("127.0.0.1", pair.nobody.port, timeout=10)
+    connection.putrequest("GET", "/api/stats")
+    for token in (bob, alice):
+        connection.putheader("x-api-key", token)
+    connection.endheaders()
+    assert connection.getresponse().status == 401
+    connection.close()
     # A key for a provider may stand beside it.
     beside = {"authorization": "Bearer sk-other", "x-holdfast-token": alice}
     assert pair.nobody.ask("GET", "/api/stats", headers=beside).status == 200

@@ -235,6 +235,8 @@ class _Resource:
             query=read_query(route, request.query_params.multi_items()),
             body=read_body(route, request.headers.get("content-type", ""), await request.body()),
         )
+        if route.gives and request.method == "HEAD":
+            return Response(media_type=route.gives)
         if route.gives:
             # It is told whom to follow before its stream begins, so that it can be refused.
             events = await cast("Awaitable[AsyncIterator[bytes]]", route.handle(call))

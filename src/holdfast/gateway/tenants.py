@@ -222,8 +222,8 @@ class Tenants:
                         "`holdfast token add NAME` adds one",
                     )
                 return Admission(await self.opened(self.settings.store.profile))
-            shown = {name: secret for name, value in headers if (secret := _secret(name, value))}
-            matched = [self.tokens.match(secret) for secret in shown.values()]
+            shown = [(name, found) for name, value in headers if (found := _secret(name, value))]
+            matched = [self.tokens.match(secret) for _, secret in shown]
         except ConfigError as error:
             # It may name files, which are for whoever runs the gateway.
             _LOG.error("%s", error)
@@ -234,7 +234,7 @@ class Tenants:
         if not known or len(known) < len(matched) or len({each.tenant for each in known}) > 1:
             raise ApiError(401, "unauthorized", _HOW)
         tenant = await self.opened(known[0].tenant)
-        return Admission(tenant, known[0].name, frozenset(shown))
+        return Admission(tenant, known[0].name, frozenset(name for name, _ in shown))
 
     async def authorize(self, incoming: Incoming, /) -> Tenant:
         """Return the tenant of a request, as the proxy behind the gate knows it.
