@@ -2,6 +2,7 @@
 
 import re
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ import pytest
 
 from holdfast.formats.events import without_native
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.transcript import shape
+from holdfast.transcript import Message, shape
 from holdfast.views.export import AGENT_FORMATS
 from tests.agent_files.agent_files import write_pi
 from tests.cli.running import run
@@ -17,9 +18,17 @@ from tests.cli.stored import compacted, store_in
 
 
 def window(home: Path, id_: str, profile: str = "default") -> str:
+    """Return what a window shows; a summary stands apart, as the files of agents have it."""
     with closing(SqliteStore(store_in(home, profile))) as store:
         transcript = store.window(id_).transcript
-    return shape(tuple(map(without_native, transcript)))
+    return shape(tuple(each for message in transcript for each in apart(without_native(message))))
+
+
+def apart(message: Message) -> tuple[Message, ...]:
+    rest = tuple(part for part in message.parts if part is not message.summary)
+    if message.summary is None or not rest:
+        return (message,)
+    return (replace(message, parts=(message.summary,)), replace(message, parts=rest))
 
 
 def brought_back(path: Path, profile: str = "other") -> tuple[str, int]:

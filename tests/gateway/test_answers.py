@@ -1,6 +1,7 @@
 """Answers read beside their relay, however they are cut into pieces."""
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.gateway.answers import AnswerReader, stream_error
+from holdfast.gateway.scrubbing import StreamScrubber
 from holdfast.wire.reply import read_reply
 from holdfast.wiring.calling import StreamRecorder
-from tests.agents.answers import Answer, Call
+from tests.agents.answers import Answer, Call, Event
 from tests.gateway.scripted import PATHS, events, streamed
 
 SAID = Answer(3, 'Port "4242"\n\nof <é>.', Call("read", {"path": "a\\b.py"}))
@@ -60,8 +62,9 @@ def response_delta(text: str) -> dict[str, object]:
     ("dialect", "delta"),
     [("openai", chat_delta), ("anthropic", block_delta), ("responses", response_delta)],
 )
-def test_thousands_of_pieces_of_text_are_one_text(dialect: str, delta: object) -> None:
-    assert callable(delta)
+def test_thousands_of_pieces_of_text_are_one_text(
+    dialect: str, delta: Callable[[str], Event]
+) -> None:
     pieces = events([delta(f"{number} ") for number in range(5_000)])
     answer, is_partial = read(dialect, pieces)
     assert is_partial
@@ -104,8 +107,9 @@ def test_text_thoughts_and_arguments_that_alternate_stay_apart() -> None:
     ("dialect", "delta"),
     [("openai", chat_delta), ("anthropic", block_delta), ("responses", response_delta)],
 )
-def test_an_answer_that_speaks_of_its_end_goes_on(dialect: str, delta: object, word: str) -> None:
-    assert callable(delta)
+def test_an_answer_that_speaks_of_its_end_goes_on(
+    dialect: str, delta: Callable[[str], Event], word: str
+) -> None:
     reader = AnswerReader(dialect, "", 1 << 20)
     assert not any(reader.feed(each) for each in events([delta(word), delta(" and more")]))
     answer, _ = reader.finish()
@@ -126,3 +130,31 @@ def test_an_error_at_the_beginning_of_a_stream_is_found_and_one_that_is_spoken_o
     assert "too long" in stream_error(b"".join(events([failed])))
     assert "full" in stream_error(b'data: {"error":{"message":"full"}}\n\n')
     assert stream_error(b"".join(events([chat_delta("an error: prompt is too long")]))) == ""
+
+
+NAMES = st.sampled_from(
+    "type index delta text choices content candidates parts message output item response usage "
+    "finish_reason finishReason tool_calls function arguments partial_json content_block".split()
+)
+KINDS = st.sampled_from(
+    "content_block_delta content_block_start content_block_stop message_delta text_delta "
+    "input_json_delta response.output_text.delta response.output_item.done response.completed "
+    "response.output_text.done".split()
+)
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | KINDS
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+@given(said=st.lists(st.dictionaries(NAMES, ANYTHING, max_size=5), max_size=4), data=st.binary())
+def test_whatever_an_upstream_sends_breaks_nothing(
+    dialect: str, said: list[dict[str, object]], data: bytes
+) -> None:
+    pieces = [f"data: {json.dumps(each)}\n\n".encode() for each in said]
+    scrubber = StreamScrubber(dialect)
+    shown = [*map(scrubber.push, pieces), scrubber.push(data), scrubber.finish()]
+    read(dialect, [*shown, *pieces, data])

@@ -22,7 +22,7 @@ from holdfast.compaction.cut import (
     system_end,
 )
 from holdfast.compaction.live import read_live, render_live
-from holdfast.compaction.policy import PROTECTED
+from holdfast.compaction.policy import SOFT_CEILING
 from holdfast.compaction.prune import (
     PrunedTranscript,
     least_left,
@@ -338,7 +338,7 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
         return system
     ends = head_ends(it, policy.protect_first_n)
     ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
-    affordable = policy.target_tokens
+    affordable = policy.target_tokens // 2
     return next((end for end in ends if it.weight(system, end) <= affordable), system)
 
 
@@ -393,7 +393,7 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
     if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.target_tokens:
         return ""
-    roomy = policy.target_tokens * PROTECTED if plan.weight <= shares.limit else 0
+    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
     task = it.task if it.newest is not None and it.newest >= fresh else 0
     settled = it.weight(fresh) - task <= max(shares.ceiling, roomy)
     if settled or folded[-1] < plan.bare.after:

@@ -12,16 +12,14 @@ from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
-__all__ = ["PROTECTED", "SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
+__all__ = ["SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
 
 SMALLEST_WINDOW = 1_000
 """Tokens below which no window can hold a system prompt, a record and a task."""
 
 SOFT_CEILING = 1.5
-"""How far over its budget the tail may go to keep one oversized exchange whole."""
-
-PROTECTED = 2
-"""How many times its budget the tail may weigh to have all messages that are protected."""
+"""How far over its budget the tail may go to keep one oversized exchange whole, or all messages
+that are protected."""
 
 _FLOOR_SHARE = 0.85
 """The most of the window that the threshold floor may take: small models must work too."""
@@ -90,8 +88,8 @@ class Policy:
     protect_first_n: int = 3
     """Messages kept after the system prompt, until the first summary exists."""
     protect_last_n: int = 20
-    """Messages at the end that the tail has at least, where twice its budget holds them; pruning
-    never touches them."""
+    """Messages at the end that the tail has at least, where half as much again as its budget holds
+    them; pruning never touches them."""
     threshold_floor: int = 64_000
     reserve: int | None = None
     """Tokens kept free for the answer; by default an eighth of the window, at most 8,192."""
@@ -190,7 +188,7 @@ class Policy:
         if self.fit is not None:
             return _shares_of_fit(self.fit, fixed, _FIT_TAIL_WRITTEN if written else _FIT_TAIL)
         limit = self.threshold_tokens
-        widest, usual = self.target_tokens * PROTECTED, self.target_tokens
+        widest, usual = int(self.target_tokens * SOFT_CEILING), self.target_tokens
         widest, tail = (widest, usual) if tail is None else (min(widest, tail), min(usual, tail))
         middle = max(rest - tail, 0)
         wishes = {

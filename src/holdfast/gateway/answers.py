@@ -104,7 +104,12 @@ class AnswerReader:
         texts = _texts(data[: cut + 1] if cut >= 0 else b"")
         for event in joined_events(self._dialect, texts):
             if not _is_error(event):
-                self._recorder.take(event)
+                self._take(event)
+
+    def _take(self, event: object) -> None:
+        # An upstream may send anything; what is no event of its dialect says nothing.
+        with suppress(DecodeError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+            self._recorder.take(event)
 
     def _read_json(self) -> None:
         try:
@@ -117,8 +122,7 @@ class AnswerReader:
         elif isinstance(found, list):
             # Gemini streams an array where no events are asked for.
             for piece in cast("list[object]", found):
-                with suppress(DecodeError):
-                    self._recorder.take(piece)
+                self._take(piece)
 
 
 def _texts(data: bytes) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from holdfast.gateway.answers import AnswerReader, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_object, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
+from holdfast.gateway.scrubbing import StreamScrubber, scrubbed_answer
 from holdfast.gateway.upstream import CREDENTIALS, UpstreamFailed
 from holdfast.providers.provider_errors import FailureKind, status_kind
 from holdfast.recognition.request import MESSAGES, read_request
@@ -62,6 +63,11 @@ class TakenTurn(Protocol):
     @property
     def chat(self) -> AsyncConversation | None:
         """Return its conversation; None where the answer is not part of one."""
+        ...
+
+    @property
+    def recalled(self) -> bool:
+        """Say whether memory was put into the request, which the answer may repeat."""
         ...
 
     async def outgoing(self) -> Sequence[object] | None:
@@ -293,7 +299,7 @@ class Exchange:
             if self._client.begun and answer.status != _OK:
                 body = await _all(answer, first, _LARGEST_ERROR)
                 await self._client.end(error_event(self._dialect, answer.status, body))
-            elif reader is not None and not asked.wants_stream:
+            elif (reader is not None or self._scrubs(answer)) and not asked.wants_stream:
                 await self._hold(answer, first, reader)
             else:
                 await self._relay(answer, first, reader)
@@ -319,32 +325,44 @@ class Exchange:
             await self._start(answer)
         metrics.streams += 1
         try:
+            scrubber = StreamScrubber(self._dialect) if self._scrubs(answer) else None
             piece = first or await answer.read()
             while piece:
-                if reader is not None and reader.feed(piece):
+                shown = piece if scrubber is None else scrubber.push(piece)
+                if reader is not None and reader.feed(shown):
                     await self._record(reader)
-                await client.write(piece)
+                await client.write(shown)
                 piece = await answer.read()
             if reader is not None:
                 await self._record(reader)
-            await client.end()
+            await client.end(b"" if scrubber is None else scrubber.finish())
         finally:
             metrics.streams -= 1
 
-    async def _hold(self, answer: UpstreamAnswer, first: bytes, reader: AnswerReader) -> None:
+    async def _hold(
+        self, answer: UpstreamAnswer, first: bytes, reader: AnswerReader | None
+    ) -> None:
         """Record an answer that comes at once, then send it."""
         body = await _all(answer, first, self._proxy.settings.max_body_bytes)
-        reader.feed(body)
-        await self._record(reader)
+        if self._scrubs(answer):
+            body = scrubbed_answer(self._dialect, body)
+        if reader is not None:
+            reader.feed(body)
+            await self._record(reader)
         await self._start(answer)
         await self._client.write(body)
         while piece := await answer.read():
             await self._client.write(piece)
         await self._client.end()
 
+    def _scrubs(self, answer: UpstreamAnswer) -> bool:
+        """Say whether memory is taken out of an answer."""
+        return self._turn is not None and self._turn.recalled and answer.status == _OK
+
     async def _start(self, answer: UpstreamAnswer) -> None:
         """Begin the answer with the upstream's status and headers, and ours."""
-        headers = [pair for pair in answer.headers if pair[0] not in _HOP]
+        left_out = _HOP | {"content-length"} if self._scrubs(answer) else _HOP
+        headers = [pair for pair in answer.headers if pair[0] not in left_out]
         if answer.status == _TOO_MANY and all(name != "retry-after" for name, _ in headers):
             # Some clients give up at once on one without it.
             headers.append(("retry-after", _RETRY_AFTER))
@@ -357,11 +375,11 @@ class Exchange:
         if self._is_recorded or chat is None:
             return
         self._is_recorded = True
-        answer, is_partial = reader.finish()
-        if answer is None:
-            return
 
         async def record() -> None:
+            answer, is_partial = reader.finish()
+            if answer is None:
+                return
             await chat.add_response(answer)
             if is_partial:
                 self._proxy.metrics.count("partial_answers")

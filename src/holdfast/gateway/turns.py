@@ -8,8 +8,10 @@ place of what it stands for, and everything else in the client's own newest word
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -19,6 +21,8 @@ from holdfast.conversation.effects import in_store
 from holdfast.conversation.passes import pieces_of
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract_adapter import truncating_engine
+from holdfast.errors import ConfigError
+from holdfast.formats.documents.container import SYSTEM_KEYS
 from holdfast.recognition.atoms import atoms_in
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
@@ -44,6 +48,7 @@ __all__ = ["Turn", "TurnKeeper"]
 
 _SIDE_SHARE = 0.8
 """How much of a window the history of a side call may take; prompt and answer have the rest."""
+_PROMPT_AMONG_MESSAGES = frozenset({"openai", "responses"})
 _GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
 
@@ -61,6 +66,8 @@ class Turn:
     """Where the client has what was said, as an index of its messages by the ids in the store."""
     window: int
     """What the model takes, in tokens."""
+    recalled: bool = False
+    """Whether memory was put into the request, which the answer may repeat."""
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
@@ -94,7 +101,8 @@ class Turn:
         folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
         behind = [self.places.get(_source(each)) for each in entries[folded + 1 :]]
         tail = min((place for place in behind if place is not None), default=len(self.messages))
-        shown = self._leading()
+        shown = leading = _leading(self.request.dialect, self.messages)
+        first = len(leading)
         for entry in entries[: folded + 1]:
             place = self.places.get(_source(entry))
             if entry.kind is not Kind.SAID:
@@ -106,7 +114,7 @@ class Turn:
             for place, entry in zip(behind, entries[folded + 1 :], strict=True)
             if place is not None and entry.kind is not Kind.SAID
         }
-        for place in range(max(tail, len(self._leading())), len(self.messages)):
+        for place in range(max(tail, first), len(self.messages)):
             if place in shortened:
                 shown += dialect.encode((shortened[place],)).messages
             else:
@@ -115,16 +123,19 @@ class Turn:
             return dialect.encode(window.transcript).messages
         return shown
 
-    def _leading(self) -> list[dict[str, object]]:
-        """Return the system prompt where a dialect keeps it among the messages."""
-        if self.request.dialect not in ("openai", "responses"):
-            return []
-        found: list[dict[str, object]] = []
-        for message in self.messages:
-            if message.get("role") not in ("system", "developer"):
-                break
-            found.append(message)
-        return found
+
+def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
+    """Return the system prompt, wherever a dialect keeps it."""
+    beside = next((body[name] for name in SYSTEM_KEYS[dialect] if body.get(name)), None)
+    read = DIALECTS[dialect].decode(Body(cast("list[dict[str, object]]", [*leading]), beside))
+    return "\n\n".join(message.text for message in read)
+
+
+def _leading(dialect: str, messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the messages at the beginning that are system prompts, where a dialect has such."""
+    if dialect not in _PROMPT_AMONG_MESSAGES:
+        return []
+    return list(takewhile(lambda each: each.get("role") in ("system", "developer"), messages))
 
 
 def _source(entry: Entry) -> int:
@@ -154,7 +165,12 @@ class TurnKeeper:
             chat = await self._chat(key, found)
             held = await chat.session()
             if (held.model, held.context_length) != (request.model, window):
-                await chat.switch_model(request.model, window)
+                # One that does not fit is recorded all the same; its provider says so.
+                with suppress(ConfigError):
+                    await chat.switch_model(request.model, window)
+            leading = _leading(request.dialect, messages)
+            if prompt := _prompt(request.dialect, body, leading):
+                await chat.set_system(prompt)
             new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
             await in_store(partial(self.tree.record, request, found, key, new))
             places = await in_store(partial(self._places, request, found, new))

@@ -221,8 +221,9 @@ def test_another_model_goes_on_and_a_smaller_one_folds_first(home: Path) -> None
     lines = shown(ended)
     told = lines[lines.index("> /model small 6000") + 1 :]
     assert told[0].startswith("Compressed: ")
-    assert told[2].startswith("small at http://127.0.0.1:")
-    assert told[2].endswith(", 6,000 tokens")
+    assert told[2].startswith("Messages 1 to 3 of the opening are folded: ")
+    assert told[3].startswith("small at http://127.0.0.1:")
+    assert told[3].endswith(", 6,000 tokens")
     assert server.requests[-1].fields["model"] == "small"
     assert stored(home)[0].model == "small"
 
