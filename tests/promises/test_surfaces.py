@@ -55,6 +55,8 @@ CHANGED: dict[str, object] = {
     "gateway.upstreams": ("http://localhost:4",),
     "gateway.allowed_hosts": ("gateway.example",),
     "gateway.max_body_bytes": 5_000,
+    "gateway.requests_per_minute": 60,
+    "gateway.concurrent_requests": 6,
     "gateway.first_byte_seconds": 7.0,
     "gateway.silence_seconds": 70.0,
     "gateway.strict": True,

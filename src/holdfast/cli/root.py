@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "sessions": "Look at stored conversations, and care for them.",
     "trajectories": "Shrink training data: trajectories of agents, in bulk.",
     "memory": "Look at what is remembered, and edit it.",
+    "token": "Say who may use the gateway, and whose sessions they see.",
     "models": "List the models that run on this machine, or fetch one.",
     "formats": "List the formats that can be read, or say what files are.",
     "config": "Show the settings, or write a file to edit.",

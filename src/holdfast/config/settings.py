@@ -183,6 +183,8 @@ class GatewaySettings:
     upstreams: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     max_body_bytes: int = 64 << 20
+    requests_per_minute: int = 0
+    concurrent_requests: int = 0
     first_byte_seconds: float = 50.0
     silence_seconds: float = 600.0
     strict: bool = False

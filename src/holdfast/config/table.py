@@ -337,6 +337,21 @@ KEYS: Mapping[str, Key] = _table(
             int,
         ),
         Key(
+            "gateway.requests_per_minute",
+            "How many requests a tenant may send in a minute, at each worker; 0 for any number.",
+            _COUNT.format(0),
+            within(0, _MANY),
+            int,
+        ),
+        Key(
+            "gateway.concurrent_requests",
+            "How many requests of a tenant may be under way at once, streams among them; 0 for any "
+            "number.",
+            _COUNT.format(0),
+            within(0, _MANY),
+            int,
+        ),
+        Key(
             "gateway.first_byte_seconds",
             "Seconds of waiting after which a stream is begun with a sign of life.",
             "a number over 0 and up to 86400",
