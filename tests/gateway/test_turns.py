@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from holdfast.gateway.tree_file import TreeFile
-from holdfast.gateway.turns import Turn, TurnKeeper
+from holdfast.gateway.turns import ClientTurn, TurnKeeper
 from holdfast.recognition.matching import Continuity
 from holdfast.recognition.request import read_request
 from holdfast.wire import DIALECTS, Body
@@ -48,13 +48,13 @@ def step(number: int, output: str = "") -> list[dict[str, object]]:
     ]
 
 
-async def taken(turns: TurnKeeper, body: dict[str, object]) -> Turn:
+async def taken(turns: TurnKeeper, body: dict[str, object]) -> ClientTurn:
     asked = read_request(CHAT, {}, body)
     assert asked is not None
     return await turns.take(asked, body)
 
 
-async def log_of(turn: Turn) -> list[str]:
+async def log_of(turn: ClientTurn) -> list[str]:
     assert turn.chat is not None
     return [entry.message.role.value for entry in await turn.chat.log()]
 

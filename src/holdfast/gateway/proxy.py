@@ -120,7 +120,7 @@ class Proxy:
 
 def _dialect(incoming: Incoming) -> str:
     """Return the dialect of a request to a model; nothing for any other."""
-    if incoming.method != "POST" or "/threads/" in incoming.path:
+    if incoming.method != "POST":
         return ""
     return dialect_of_path(incoming.path)
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.registry import Conversations
 
-__all__ = ["Turn", "TurnKeeper"]
+__all__ = ["ClientTurn", "TurnKeeper"]
 
 _SIDE_SHARE = 0.8
 """How much of a window the history of a side call may take; prompt and answer have the rest."""
@@ -56,7 +56,7 @@ _GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION}
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ClientTurn:
     """A request that was recognized, with the conversation it belongs to."""
 
     request: WireRequest
@@ -187,13 +187,13 @@ class TurnKeeper:
     """What every model takes, in tokens; by default what is known of each."""
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
-    async def take(self, request: WireRequest, body: Mapping[str, object]) -> Turn:
+    async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
         found = await in_store(partial(recognize, request, self.tree))
         messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
         window = self.context_length or known_window(request.model) or WINDOW
         if found.how is Continuity.SIDE:
-            return Turn(request, found, messages, None, {}, window)
+            return ClientTurn(request, found, messages, None, {}, window)
         key = self._key(request, found)
         lock = self._locks.setdefault(key, asyncio.Lock())
         async with lock:
@@ -209,7 +209,7 @@ class TurnKeeper:
             new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
             await in_store(partial(self.tree.record, request, found, key, new))
             places = await in_store(partial(self._places, request, found, new))
-        return Turn(request, found, messages, chat, places, window)
+        return ClientTurn(request, found, messages, chat, places, window)
 
     def _key(self, request: WireRequest, found: Recognition) -> str:
         if found.how in _GOES_ON and found.node is not None:

@@ -12,7 +12,7 @@ from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MESSAGES", "Identity", "WireRequest", "dialect_of_path", "read_request"]
+__all__ = ["MESSAGES", "ClientIdentity", "WireRequest", "dialect_of_path", "read_request"]
 
 MESSAGES: Mapping[str, str] = {
     "openai": "messages",
@@ -37,7 +37,7 @@ _LEAST_ASKED = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ClientIdentity:
     """What a client says of the conversation, as far as it can be believed.
 
     Several conversations may share an id, so that it only tells conversations apart.
@@ -64,7 +64,7 @@ class WireRequest:
     atoms: tuple[Atom, ...]
     places: tuple[int, ...]
     """For each atom the index of its message in the request."""
-    identity: Identity = Identity()
+    identity: ClientIdentity = ClientIdentity()
     model: str = ""
     has_tools: bool = False
     has_schema: bool = False
@@ -76,6 +76,9 @@ class WireRequest:
 def dialect_of_path(path: str) -> str:
     """Return the dialect of a path that is a request to a model; nothing for another."""
     bare = path.partition("?")[0].rstrip("/")
+    if "/threads/" in bare:
+        # The Assistants API calls something else messages.
+        return ""
     if bare.endswith("/chat/completions"):
         return "openai"
     if bare.endswith("/responses"):
@@ -123,18 +126,18 @@ def read_request(
     )
 
 
-def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Identity:
+def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> ClientIdentity:
     """Return who asks, by the ids that agents are known to send."""
     ours = headers.get("x-holdfast-session", "")
     if session := headers.get("x-claude-code-session-id", ""):
-        return Identity(ours or session, headers.get("x-claude-code-agent-id", ""))
+        return ClientIdentity(ours or session, headers.get("x-claude-code-agent-id", ""))
     if thread := headers.get("thread-id", ""):
-        return Identity(ours or thread, parent=headers.get("x-codex-parent-thread-id", ""))
+        return ClientIdentity(ours or thread, parent=headers.get("x-codex-parent-thread-id", ""))
     if session := headers.get("x-session-id", ""):
-        return Identity(ours or session, parent=headers.get("x-parent-session-id", ""))
+        return ClientIdentity(ours or session, parent=headers.get("x-parent-session-id", ""))
     conversation = body.get("conversation")
     named = conversation if isinstance(conversation, str) else ""
-    return Identity(ours or headers.get("session_id", "") or named)
+    return ClientIdentity(ours or headers.get("session_id", "") or named)
 
 
 def _model(path: str, body: Mapping[str, object]) -> str:
