@@ -265,7 +265,7 @@ def gateway(
         chosen, upstreams_of(chosen.upstreams, {}), AiohttpClient(chosen.silence_seconds), admit,
         Metrics(),
     )  # fmt: skip
-    app = GatewayApp(proxy, nothing, nothing)
+    app = GatewayApp(proxy, proxy, nothing, nothing)
     listening = bound(chosen)
     server = Server(server_config(app))
     server.config.timeout_graceful_shutdown = 2

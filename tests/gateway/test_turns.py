@@ -108,6 +108,7 @@ def test_a_long_conversation_is_folded_and_ends_in_the_client_s_own_words() -> N
         turns = keeper()
         messages = [said("system", "Be careful."), said("user", "Rule: port 8443 only. Read all.")]
         folded: list[list[dict[str, object]]] = []
+        turn = await taken(turns, request(*messages))
         for number in range(60):
             messages += step(number)
             turn = await taken(turns, request(*messages))

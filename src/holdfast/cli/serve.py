@@ -81,8 +81,9 @@ def command(
 def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: bool) -> None:
     from holdfast.gateway.app import check_reach, gateway_app
     from holdfast.gateway.server import WORKER, bound, serve
+    from holdfast.gateway.tokens import token_file
 
-    check_reach(settings.gateway, has_tokens=False)
+    check_reach(settings.gateway, has_tokens=bool(token_file(os.environ).tokens()))
     with bound(settings.gateway) as listening:
         # Workers are processes of their own, which read their settings themselves.
         for flag in flags if workers > 1 else ():

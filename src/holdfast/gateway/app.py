@@ -18,28 +18,25 @@ from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Incoming
+from holdfast.gateway.gate import TenantGate, audit_log, dialect_error_body
 from holdfast.gateway.metrics import Metrics
-from holdfast.gateway.proxy import Proxy, Tenant
+from holdfast.gateway.proxy import Proxy
 from holdfast.gateway.refusals import error_body
-from holdfast.gateway.tree_file import TreeFile
-from holdfast.gateway.turns import TurnKeeper
+from holdfast.gateway.rest import rest_routes
+from holdfast.gateway.tenants import Tenants
 from holdfast.gateway.upstream import AiohttpClient, upstreams_of
-from holdfast.wiring.registry import Conversations
-from holdfast.wiring.stores import file_behind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
     from starlette.requests import Request
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from holdfast.config import Settings
     from holdfast.config.settings import GatewaySettings
-    from holdfast.gateway.proxy import Authorize
 
 __all__ = ["GatewayApp", "check_reach", "from_environment", "gateway_app", "is_loopback"]
 
-_TREE = "gateway.db"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -56,6 +53,8 @@ class GatewayApp:
     """An ASGI application; what is none of its own routes is forwarded."""
 
     proxy: Proxy
+    gate: ASGIApp
+    """What stands before the proxy: limits and the audit log."""
     close: Callable[[], Awaitable[None]]
     """Lets go of the store at the end."""
     ready: Callable[[], Awaitable[None]]
@@ -94,7 +93,7 @@ class GatewayApp:
                 await ClientSide(send).whole(refused.status, [kind], body)
                 return
             if all(route.matches(scope)[0] is Match.NONE for route in self.routes):
-                await self.proxy(scope, receive, send)
+                await self.gate(scope, receive, send)
                 return
         await self._own(scope, receive, send)
 
@@ -160,40 +159,29 @@ def _name(host: str) -> str:
         return ""
 
 
-def gateway_app(settings: Settings, authorize: Authorize | None = None) -> GatewayApp:
-    """Return the gateway that the settings describe.
-
-    Args:
-        settings: What is configured.
-        authorize: Says whose request it is; without it everybody on this machine is one tenant.
+def gateway_app(settings: Settings, environ: Mapping[str, str] = os.environ) -> GatewayApp:
+    """Return the gateway that the settings describe, for all tenants that its tokens name.
 
     Raises:
         ConfigError: when others could reach it and nothing says who may.
     """
-    check_reach(settings.gateway, has_tokens=authorize is not None)
-    conversations = Conversations(settings=settings, source="gateway", ahead_of_time=True)
-    file = file_behind(settings.store.url, settings.store.profile, os.environ)
-    tree = TreeFile(str(file.with_name(_TREE)) if file else ":memory:")
-    everybody = Tenant(TurnKeeper(conversations, tree))
-
-    async def admit(_: Incoming, /) -> Tenant:
-        return everybody
-
-    async def close() -> None:
-        await in_store(conversations.close)
-        tree.close()
+    tenants = Tenants(settings, environ)
+    check_reach(settings.gateway, has_tokens=tenants.needs_token)
 
     async def ready() -> None:
-        await in_store(lambda: conversations.store.remembered("gateway:ready"))
+        if not tenants.needs_token:
+            store = (await tenants.opened(settings.store.profile)).store
+            await in_store(lambda: store.remembered("gateway:ready"))
 
     proxy = Proxy(
         settings.gateway,
-        upstreams_of(settings.gateway.upstreams, os.environ),
+        upstreams_of(settings.gateway.upstreams, environ),
         AiohttpClient(settings.gateway.silence_seconds),
-        authorize or admit,
+        tenants.authorize,
         Metrics(),
     )
-    return GatewayApp(proxy, close, ready)
+    gate = TenantGate(proxy, tenants, audit_log(environ), dialect_error_body)
+    return GatewayApp(proxy, gate, tenants.close, ready, rest_routes(tenants))
 
 
 def check_reach(settings: GatewaySettings, *, has_tokens: bool) -> None:

@@ -15,7 +15,7 @@ from holdfast.recognition.atoms import Atom, AtomKind
 from holdfast.recognition.tree import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
@@ -199,7 +199,7 @@ class TreeFile:
             ((node,),) = self._rows("SELECT parent FROM nodes WHERE id = ?", node)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Generator[None]:
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
