@@ -354,7 +354,7 @@ def test_words_beside_a_heavy_call_stay_and_its_result_gives_way() -> None:
     assert outcome.report.tokens_after <= WINDOW.threshold_tokens
 
 
-def test_an_opening_is_protected_at_the_first_fold_up_to_the_weight_of_a_tail() -> None:
+def test_an_opening_is_protected_at_the_first_fold_up_to_half_the_weight_of_a_tail() -> None:
     talk = long_run(assistant("I begin."))[1:]
     light = (system("s"), user("Never touch the schema. " * 300), assistant("Fine."), *talk)
     outcome = compacted(light, WINDOW)
@@ -369,7 +369,7 @@ def test_of_an_opening_that_is_too_heavy_the_report_says_why_and_quotes_what_mat
     outcome = compacted(transcript, WINDOW)
     assert isinstance(outcome, Folded)
     said = outcome.report.cuts.opening
-    assert "tokens, and 5,440 may stay" in said
+    assert "tokens, and 2,720 may stay" in said
     assert '"Set up billing."' in said
     assert '"Never touch the schema."' in said
     assert "Never touch the schema" in outcome.transcript[1].text or any(

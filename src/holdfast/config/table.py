@@ -155,8 +155,8 @@ KEYS: Mapping[str, Key] = _table(
         ),
         Key(
             "compression.protect_last_n",
-            "Messages at the end that stay word for word, where half as much again as the tail's budget holds "
-            "them; pruning never touches them.",
+            "Messages at the end that stay word for word, where half as much again as the tail's "
+            "budget holds them; pruning never touches them.",
             _COUNT.format(1),
             within(1, _MANY),
             int,
