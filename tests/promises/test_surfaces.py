@@ -54,6 +54,7 @@ CHANGED: dict[str, object] = {
     "gateway.port": 9999,
     "gateway.upstreams": ("http://localhost:4",),
     "gateway.allowed_hosts": ("gateway.example",),
+    "gateway.context_length": 9_000,
     "gateway.max_body_bytes": 5_000,
     "gateway.requests_per_minute": 60,
     "gateway.concurrent_requests": 6,

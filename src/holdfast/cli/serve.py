@@ -25,6 +25,7 @@ _FLAGS = {
     "host": ("--host", "gateway.host"),
     "port": ("--port", "gateway.port"),
     "upstream": ("--upstream", "gateway.upstreams"),
+    "context_length": ("--context-length", "gateway.context_length"),
     "strict": ("--strict", "gateway.strict"),
 }
 
@@ -44,6 +45,12 @@ _FLAGS = {
     multiple=True,
     metavar="[DIALECT[/MODEL]=]URL",
     help="Where requests go, the first that fits; see gateway.upstreams. May be repeated.",
+)
+@click.option(
+    "--context-length",
+    type=int,
+    metavar="N",
+    help="What every model takes, in tokens; by default what is known of each.",
 )
 @click.option("--strict", is_flag=True, default=None, help="Refuse what cannot be recorded.")
 @click.option(

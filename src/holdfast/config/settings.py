@@ -182,6 +182,7 @@ class GatewaySettings:
     port: int = 8787
     upstreams: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
+    context_length: int | None = None
     max_body_bytes: int = 64 << 20
     requests_per_minute: int = 0
     concurrent_requests: int = 0

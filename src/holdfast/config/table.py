@@ -330,6 +330,14 @@ KEYS: Mapping[str, Key] = _table(
             tuple,
         ),
         Key(
+            "gateway.context_length",
+            "What every model behind the gateway takes, in tokens; null goes by each model's name.",
+            f"{_COUNT.format(1000)}, or null",
+            within(1_000, _MANY),
+            int,
+            optional=True,
+        ),
+        Key(
             "gateway.max_body_bytes",
             "What a request may weigh in bytes, unpacked.",
             _COUNT.format(1000),

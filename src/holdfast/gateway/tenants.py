@@ -56,7 +56,9 @@ _FILE = "config.yaml"
 _MEMORY = "memory:"
 _OWN_STORE = ("sqlite", _MEMORY)
 """Addresses that lead each tenant to a store of its own."""
-_LIMITS = frozenset({"max_body_bytes", "requests_per_minute", "concurrent_requests"})
+_LIMITS = frozenset(
+    {"context_length", "max_body_bytes", "requests_per_minute", "concurrent_requests"}
+)
 _CARRIERS = ("x-holdfast-token", "authorization", "x-api-key", "api-key", "x-goog-api-key")
 """Headers that may hold a token: clients put their one key where their provider wants it."""
 _LOCAL = "127.0.0.1"
@@ -306,7 +308,7 @@ class Tenants:
             place=str(file.resolve()) if file else place,
             settings=settings,
             conversations=conversations,
-            turns=TurnKeeper(conversations, TreeFile(tree)),
+            turns=TurnKeeper(conversations, TreeFile(tree), settings.gateway.context_length),
             limits=TenantLimits(settings.gateway),
             feed=EventFeed(store),
         )
