@@ -179,9 +179,13 @@ def test_figures_name_what_happened_and_nobody() -> None:
     with upstream(said) as up, gateway(up) as here:
         here.post("openai", headers={"authorization": "Bearer sk-secret"})
         here.client.get("/v1/models")
-        text = here.client.get("/metrics").text
+        other = 'holdfast_gateway_requests_total{dialect="other",status="200"} 1'
+        # A request is counted when its answer is out.
+        text, end = "", time.monotonic() + 10
+        while other not in text and time.monotonic() < end:
+            text = here.client.get("/metrics").text
         assert 'holdfast_gateway_requests_total{dialect="openai",status="200"} 1' in text
-        assert 'holdfast_gateway_requests_total{dialect="other",status="200"} 1' in text
+        assert other in text
         assert "holdfast_gateway_added_latency_seconds_count 2" in text
         assert 'holdfast_gateway_added_latency_seconds_bucket{le="+Inf"} 2' in text
         assert "sk-secret" not in text
