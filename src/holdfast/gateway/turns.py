@@ -30,9 +30,7 @@ from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import Role
 from holdfast.wire import DIALECTS, Body
-from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.asynchronous import AsyncConversation
-from holdfast.wiring.models import known_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -184,14 +182,14 @@ class TurnKeeper:
     conversations: Conversations
     tree: TreeFile
     context_length: int | None = None
-    """What every model takes, in tokens; by default what is known of each."""
+    """What every model takes, in tokens; by default as configured, or what is known of each."""
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> Turn:
         """Find the conversation of a request and record what is new in it."""
         found = await in_store(partial(recognize, request, self.tree))
         messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
-        window = self.context_length or known_window(request.model) or WINDOW
+        window = self.context_length or self.conversations.window(request.model)
         if found.how is Continuity.SIDE:
             return Turn(request, found, messages, None, {}, window)
         key = self._key(request, found)
