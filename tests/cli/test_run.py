@@ -66,8 +66,8 @@ def test_an_agent_is_pointed_at_a_gateway_that_ends_with_it(
     (line,) = ended.errors.splitlines()
     assert f"started a gateway on {told['url']}, which ends with {name}" in line
     assert server.requests[0].header("x-api-key") == "sk-own"
+    parts = urlsplit(told["url"])
     with pytest.raises(OSError, match="refused"):
-        parts = urlsplit(told["url"])
         socket.create_connection((parts.hostname, parts.port), 1)
     kept = run("search", "port", "--json")
     assert "Which port?" in kept.text
