@@ -125,7 +125,6 @@ def gateway(store: Path, upstream: str) -> Generator[str]:
     environ = {
         "HOLDFAST_HOME": str(store),
         "HOLDFAST_MODEL_CONTEXT_LENGTH": str(WINDOW),
-        "HOLDFAST_AUXILIARY_COMPRESSION_MODEL": "none",
     }
     with (
         (store.parent / "gateway.log").open("w") as log,
