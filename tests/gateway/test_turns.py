@@ -137,6 +137,24 @@ def _common(one: list[dict[str, object]], other: list[dict[str, object]]) -> int
     return next((at for at, (first, second) in enumerate(pairs) if first != second), len(one))
 
 
+def test_a_request_fits_together_with_the_tools_that_go_with_it() -> None:
+    async def run() -> None:
+        window = 12_000
+        words = "".join(f"What the parameter {n} of the tool means. " for n in range(450))
+        tools = [{"type": "function", "function": {"name": "read", "description": words}}]
+        turns = keeper(window)
+        messages = [said("user", "Rule: port 8443 only. Read all.")]
+        for number in range(60):
+            messages += step(number)
+            body = request(*messages, tools=tools)
+            out = await (await taken(turns, body)).outgoing()
+            sent = body if out is None else {**body, "messages": out}
+            assert len(json.dumps(sent)) // 4 <= window
+        assert "8443" in json.dumps(out)
+
+    asyncio.run(run())
+
+
 def test_a_branch_shares_what_was_said_before_it() -> None:
     async def run() -> None:
         turns = keeper(200_000)

@@ -24,6 +24,8 @@ COMMANDS: dict[str, str] = {
     "sample": "Compact a bundled session, and show what happened.",
     "chat": "Talk with a model; the conversation never runs out of room.",
     "serve": "Keep every conversation of any agent, and let none outgrow its window.",
+    "run": "Start an agent with the gateway under it.",
+    "gateway": "Ask what the gateway decides, and why.",
     "compress": "Make a transcript smaller.",
     "inspect": "Show where the context went, drawn to scale.",
     "validate": "Check a transcript against a provider's rules.",

@@ -12,7 +12,8 @@ import click
 
 from holdfast.cli.commands import examples
 from holdfast.cli.flags import json_flag, profile_flag
-from holdfast.cli.screen import flush_output, show_json, tell
+from holdfast.cli.pointing import AGENTS, pointing, url_of
+from holdfast.cli.screen import Styled, flush_output, show_answer, show_json, tell
 from holdfast.config import KEYS, Flag, Setting, checked, load
 from holdfast.errors import MissingExtra
 
@@ -35,6 +36,7 @@ _FLAGS = {
     epilog=examples(
         "holdfast serve",
         "holdfast serve --port 9000 --upstream anthropic=https://api.anthropic.com",
+        "holdfast serve --print-env claude",
         "holdfast serve --upstream 'openai/qwen*=http://127.0.0.1:8080/v1' --workers 2",
     ),
 )
@@ -59,10 +61,22 @@ _FLAGS = {
 @click.option(
     "--verbose", "-v", is_flag=True, help="Write a JSON line for each request to standard error."
 )
+@click.option(
+    "--print-env",
+    "agent",
+    type=click.Choice([*AGENTS]),
+    help="Serve nothing; print what points this agent at the gateway.",
+)
 @profile_flag
 @json_flag
 def command(
-    *, workers: int, verbose: bool, as_json: bool, profile: Setting | None, **options: object
+    *,
+    workers: int,
+    verbose: bool,
+    agent: str | None,
+    as_json: bool,
+    profile: Setting | None,
+    **options: object,
 ) -> None:
     """Keep every conversation of any agent, and let none outgrow its window.
 
@@ -81,8 +95,24 @@ def command(
             origin = Flag(flag)
             flags.append(Setting(path, checked(KEYS[path], value, origin), origin))
     settings = load(os.environ, flags).settings
+    if agent is not None:
+        _print_setting(agent, settings, as_json=as_json)
+        return
     _log(verbose=verbose)
     _serve(settings, flags, workers, as_json=as_json)
+
+
+def _print_setting(agent: str, settings: Settings, *, as_json: bool) -> None:
+    way = pointing(agent, url_of(settings.gateway.host, settings.gateway.port))
+    fields = {
+        "agent": agent,
+        "environment": dict(way.environ),
+        "arguments": [*way.arguments] if not way.extension else [],
+        "file": way.file,
+        "content": way.content,
+    }
+    lines = way.by_hand.splitlines()
+    show_answer(fields, lambda _: [(Styled(line),) for line in lines], as_json=as_json)
 
 
 def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: bool) -> None:
@@ -99,8 +129,7 @@ def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: b
                 value if isinstance(value, str) else json.dumps(value)
             )
         app = gateway_app(settings) if workers == 1 else WORKER
-        host, port = listening.getsockname()[:2]
-        url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        url = url_of(*listening.getsockname()[:2])
         environment = {
             "ANTHROPIC_BASE_URL": url,
             "OPENAI_BASE_URL": f"{url}/v1",
@@ -130,7 +159,8 @@ class _JsonLines(logging.Formatter):
 def _log(*, verbose: bool) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines())
-    log = logging.getLogger("holdfast.gateway")
+    log = logging.getLogger("holdfast")
     log.addHandler(handler)
-    log.setLevel(logging.INFO if verbose else logging.WARNING)
     log.propagate = False
+    if verbose:
+        logging.getLogger("holdfast.gateway").setLevel(logging.INFO)

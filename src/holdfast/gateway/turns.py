@@ -8,9 +8,11 @@ place of what it stands for, and everything else in the client's own newest word
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 from uuid import uuid4
@@ -28,11 +30,10 @@ from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
-from holdfast.transcript import Role
+from holdfast.tokens import Load
+from holdfast.transcript import Message, Role, Text
 from holdfast.wire import DIALECTS, Body
-from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.asynchronous import AsyncConversation
-from holdfast.wiring.models import known_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
     from holdfast.session import Entry, Window
-    from holdfast.transcript import Message
     from holdfast.wire import Dialect
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.registry import Conversations
@@ -184,14 +184,16 @@ class TurnKeeper:
     conversations: Conversations
     tree: TreeFile
     context_length: int | None = None
-    """What every model takes, in tokens; by default what is known of each."""
+    """What every model takes, in tokens; by default as configured, or what is known of each."""
+    _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
+    """What each set of tools weighs; a client has few."""
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
         found = await in_store(partial(recognize, request, self.tree))
         messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
-        window = self.context_length or known_window(request.model) or WINDOW
+        window = self.context_length or self.conversations.window(request.model)
         if found.how is Continuity.SIDE:
             return ClientTurn(request, found, messages, None, {}, window)
         key = self._key(request, found)
@@ -206,10 +208,22 @@ class TurnKeeper:
             leading = _leading(request.dialect, messages)
             if prompt := _prompt(request.dialect, body, leading):
                 await chat.set_system(prompt)
+            chat.sync.live.beside = self._tools(chat.sync, body)
             new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
             await in_store(partial(self.tree.record, request, found, key, new))
             places = await in_store(partial(self._places, request, found, new))
         return ClientTurn(request, found, messages, chat, places, window)
+
+    def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
+        """Return what the tools of a request weigh: as much as a long conversation in some."""
+        if not body.get("tools"):
+            return Load()
+        written = json.dumps(body["tools"])
+        digest = sha256(written.encode()).digest()
+        if digest not in self._weighed:
+            read = Message(Role.SYSTEM, (Text(written),))
+            self._weighed[digest] = chat.live.deps.engine.load((read,))
+        return self._weighed[digest]
 
     def _key(self, request: WireRequest, found: Recognition) -> str:
         if found.how in _GOES_ON and found.node is not None:

@@ -95,6 +95,10 @@ class Conversations:
 
         return SessionCatalog(self.store)
 
+    def window(self, model: str) -> int:
+        """Return what a model takes, in tokens: as stated, as known by its name, or assumed."""
+        return self._assembly.window(model, self._options.get("context_length"))
+
     def open(self, key: str) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun."""
         with self._lock:
