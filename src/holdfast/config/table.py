@@ -81,6 +81,7 @@ def _table(keys: Iterable[Key]) -> Mapping[str, Key]:
 _MANY = 1_000_000_000
 _COUNT = f"a whole number from {{}} to {_MANY}"
 _SHARE = "a number over 0 and up to 1"
+_SECONDS = ("a number over 0 and up to 86400", within(0, 86_400, open_below=True), float)
 _SWITCH = "true or false"
 _PROVIDER = f"one of {', '.join(PROVIDERS)}"
 _URL = "an address that begins with http:// or https://, or null"
@@ -234,9 +235,7 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "auxiliary.compression.timeout",
             "Seconds to wait for a summary.",
-            "a number over 0 and up to 86400",
-            within(0, 86_400, open_below=True),
-            float,
+            *_SECONDS,
         ),
         Key(
             "context.engine",
@@ -362,16 +361,12 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "gateway.first_byte_seconds",
             "Seconds of waiting after which a stream is begun with a sign of life.",
-            "a number over 0 and up to 86400",
-            within(0, 86_400, open_below=True),
-            float,
+            *_SECONDS,
         ),
         Key(
             "gateway.silence_seconds",
             "Seconds of silence after which an upstream is given up.",
-            "a number over 0 and up to 86400",
-            within(0, 86_400, open_below=True),
-            float,
+            *_SECONDS,
         ),
         Key(
             "gateway.strict",
