@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from holdfast.conversation.effects import in_store
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import ClientTurn, TurnKeeper
 from holdfast.recognition.matching import Continuity
@@ -155,6 +156,29 @@ def test_a_request_fits_together_with_the_tools_that_go_with_it() -> None:
     asyncio.run(run())
 
 
+def test_an_answer_that_the_client_has_otherwise_leaves_the_summary_where_it_is() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages = [said("user", "Rule: port 8443 only. Read all.")]
+        out = None
+        moved = said("user", "Internal: what moves to the end of every request.")
+        for number in range(60):
+            messages += step(number)
+            turn = await taken(turns, request(*messages, moved))
+            assert turn.chat is not None
+            sent = await turn.outgoing()
+            assert sent is not None or out is None
+            out = sent
+            if out is not None:
+                assert "8443" in json.dumps(out)
+            await turn.chat.add_response(said("assistant", "An answer that is never heard."))
+            await in_store(turn.chat.sync.wait)
+        assert out is not None
+        assert "never heard" not in json.dumps(out)
+
+    asyncio.run(run())
+
+
 def test_a_branch_shares_what_was_said_before_it() -> None:
     async def run() -> None:
         turns = keeper(200_000)
@@ -182,7 +206,7 @@ def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
     async def run() -> None:
         turns = keeper()
         messages = [said("user", "Read all.")]
-        for number in range(40):
+        for number in range(60):
             messages += step(number)
         await taken(turns, request(*messages))
         side = await taken(turns, request(*messages, said("user", ask)))

@@ -288,7 +288,12 @@ class TurnKeeper:
         """Take an answer out of the window that is not part of the conversation."""
 
         def cut(window: Window) -> None:
-            kept = tuple(entry for entry in window.entries if entry.id < first)
+            # By their order: a summary is written later than what it stands before.
+            kept = tuple(
+                takewhile(
+                    lambda each: each.kind is not Kind.SAID or each.id < first, window.entries
+                )
+            )
             change = Change(
                 cause=Cause.REWIND,
                 pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
