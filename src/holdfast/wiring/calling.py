@@ -20,6 +20,10 @@ __all__ = ["ATTEMPTS", "StreamRecorder", "is_context_overflow"]
 ATTEMPTS = 3
 """How often a request is sent that is refused for its size."""
 _BAD_REQUEST = 400
+_WHOLE = ("response.completed", "response.incomplete")
+_ANTHROPIC = ("message_", "content_block_", "ping", "error")
+_MADE_OF_CHUNKS = ("content.", "refusal.", "tool_calls.", "logprobs.")
+"""How events begin that the helper of OpenAI chat sends beside the chunks themselves."""
 
 
 @names_checked
@@ -50,23 +54,36 @@ class StreamRecorder:
     def take(self, chunk: object) -> None:
         """Take in the next chunk: OpenAI chat or Responses, or Anthropic, as object or JSON.
 
+        The events of the SDKs' own stream helpers are chunks too.
+
         Raises:
             DecodeError: when it is none of these.
         """
+        kind = _kind(chunk)
+        if kind == "chunk":
+            # What the helper of OpenAI chat makes of a chunk follows in events of its own.
+            self.take(chunk["chunk"] if isinstance(chunk, Mapping) else getattr(chunk, kind, None))
+            return
         dump = cast("Callable[..., object] | None", getattr(chunk, "model_dump", None))
-        plain = dump(mode="json", exclude_unset=True) if dump else chunk
+        plain = dump(mode="json", exclude_unset=True, warnings=False) if dump else chunk
         if not isinstance(plain, Mapping):
-            problem = f"a {type(chunk).__name__} is no chunk of a stream that is known"
-            raise DecodeError("stream", "chunk", f"{problem}; hand add_response the whole answer")
+            raise _unknown(type(chunk).__name__)
         fields = cast("Mapping[str, object]", plain)
-        kind = str(fields.get("type", ""))
         if kind.startswith("response."):
             if kind == "response.output_text.delta":
                 self._words.append(str(fields.get("delta", "")))
-            self._whole = fields.get("response") if kind == "response.completed" else self._whole
+            self._whole = fields.get("response") if kind in _WHOLE else self._whole
             return
         if self._assembler is None:
-            self._assembler = _assembler(is_openai="choices" in fields)
+            if kind.startswith(_MADE_OF_CHUNKS):
+                self._words.append(str(fields["delta"]) if kind == "content.delta" else "")
+                return
+            is_openai = "choices" in fields
+            if not is_openai and not kind.startswith(_ANTHROPIC) and "error" not in fields:
+                raise _unknown(
+                    f"{type(chunk).__name__} with {', '.join(map(str, fields)) or 'nothing'}"
+                )
+            self._assembler = _assembler(is_openai=is_openai)
         for piece in self._assembler.take(fields):
             if isinstance(piece, Spoken):
                 self._words.append(piece.text)
@@ -77,6 +94,17 @@ class StreamRecorder:
         if self._assembler is not None and self._assembler.is_whole:
             return self._assembler.answer()
         return self._whole or "".join(self._words) or None
+
+
+def _kind(chunk: object) -> str:
+    if isinstance(chunk, Mapping):
+        return str(cast("Mapping[str, object]", chunk).get("type", ""))
+    return str(getattr(chunk, "type", ""))
+
+
+def _unknown(found: str) -> DecodeError:
+    problem = f"a {found} is no chunk of a stream that is known, so that nothing can be recorded"
+    return DecodeError("stream", "chunk", f"{problem}; hand add_response the whole answer")
 
 
 def _assembler(*, is_openai: bool) -> StreamAssembler:
