@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Conversation",
     "ConversationOptions",
+    "check_key",
     "dependencies",
     "session_of",
     "stored_conversation",
@@ -164,6 +165,8 @@ class Conversation(StoredConversation):
             UnknownSession: when there is no session of that id.
         """
         check_names(options, ConversationOptions.__annotations__, "Conversation.open")
+        if key is not None:
+            check_key(key)
         assembly = Assembly(options.get("settings"))
         place = options.get("store")
         if place is None:
@@ -327,6 +330,20 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
     )
 
 
+def check_key(key: object) -> None:
+    """Refuse what is no key: whoever is called nothing would share one conversation with others.
+
+    Raises:
+        ConfigError: when it is no text, or an empty one.
+    """
+    if isinstance(key, str) and key.strip():
+        return
+    problem = "empty" if isinstance(key, str) else f"{key!r:.80}"
+    raise ConfigError(
+        f"key is {problem}; it is the text by which you call the conversation, such as 'user-42'"
+    )
+
+
 def with_kept(
     store: Store, options: ConversationOptions, id_: str | None, key: str | None
 ) -> ConversationOptions:
@@ -368,8 +385,6 @@ def session_of(
         return _resumed(deps, id_, options)
     if key is None:
         return _begun(deps, options)
-    if not key.strip():
-        raise ConfigError("key is empty; it is what you call the conversation, such as 'user-42'")
     found = deps.store.keyed(key)
     if found is None:
         try:
