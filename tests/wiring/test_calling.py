@@ -10,7 +10,7 @@ import openai
 import pytest
 
 import holdfast
-from holdfast.errors import DecodeError, ModelOverflow
+from holdfast.errors import ConfigError, DecodeError, ModelOverflow
 
 WORDS = "some words of a long talk " * 30
 CHUNKS: list[dict[str, object]] = [
@@ -258,6 +258,41 @@ def test_an_event_loop_has_the_same() -> None:
             return [entry.message.text for entry in await chat.log()]
 
     assert asyncio.run(talked()) == ["Go on.", "Aye.", "Done."]
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "responses", "gemini"])
+def test_a_system_prompt_beside_the_messages_is_sent_with_them(dialect: str) -> None:
+    sent: list[object] = []
+
+    def send(messages: list[dict[str, object]], system: object) -> str:
+        sent.append((messages, system))
+        return "Done."
+
+    async def awaited(messages: list[dict[str, object]], **beside: object) -> str:
+        return send(messages, **beside)
+
+    async def loop() -> None:
+        chat = await holdfast.AsyncConversation.open(store="memory:")
+        await chat.set_system("Answer in French.")
+        await chat.add_user("Go on.")
+        await chat.call(awaited, format=dialect)
+
+    chat = holdfast.Conversation.open(store="memory:")
+    chat.add_user("Go on.")
+    assert chat.call(lambda messages: str(len(messages)), format=dialect) == "1"
+    chat = holdfast.Conversation.open(store="memory:")
+    chat.set_system("Answer in French.")
+    chat.add_user("Go on.")
+    body = chat.body(dialect)
+    assert body.system is not None
+    chat.call(send, format=dialect)
+    asyncio.run(loop())
+    assert sent == [(body.messages, body.system)] * 2
+    with pytest.raises(ConfigError, match="lambda messages, system"):
+        chat.call(lambda messages: str(messages), format=dialect)
+    assert chat.call(lambda messages: messages[0]) == {
+        "role": "system", "content": "Answer in French."
+    }  # fmt: skip
 
 
 def test_compact_gives_a_plain_list_of_the_size_that_is_asked_for() -> None:

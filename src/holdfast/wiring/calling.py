@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from holdfast.errors import DecodeError, ModelOverflow
+from holdfast.errors import ConfigError, DecodeError, ModelOverflow
 from holdfast.keywords import names_checked
 from holdfast.ports import Spoken
 from holdfast.providers.provider_errors import FailureKind, failure_of, status_kind
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.providers.stream_adapter import StreamAssembler
+    from holdfast.wire import Body
 
-__all__ = ["ATTEMPTS", "StreamRecorder", "is_context_overflow"]
+__all__ = ["ATTEMPTS", "StreamRecorder", "is_context_overflow", "send_body"]
 
 ATTEMPTS = 3
 """How often a request is sent that is refused for its size."""
+Result = TypeVar("Result")
 _BAD_REQUEST = 400
 _WHOLE = ("response.completed", "response.incomplete")
 _ANTHROPIC = ("message_", "content_block_", "ping", "error")
@@ -40,6 +43,28 @@ def is_context_overflow(error: object) -> bool:
         if failure is not None and failure.kind is FailureKind.TOO_LARGE:
             return True
     return status_kind(_BAD_REQUEST, str(error)) is FailureKind.TOO_LARGE
+
+
+def send_body(send: Callable[..., Result], body: Body, dialect: str) -> Result:
+    """Hand a request to whoever sends it: its messages, and the system prompt beside them.
+
+    Raises:
+        ConfigError: when there is a system prompt beside the messages and `send` takes none.
+    """
+    try:
+        taken = signature(send).parameters
+    except (TypeError, ValueError):
+        taken = {}
+    named = taken.get("system")
+    if body.system is None and (named is None or named.default is not Parameter.empty):
+        return send(body.messages)
+    if named or any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+        return send(body.messages, system=body.system)
+    raise ConfigError(
+        f"format {dialect!r} has the system prompt beside the messages, and it would not be sent: "
+        "let send take it too, as in call(lambda messages, system: ..., "
+        f"format={dialect!r})"
+    )
 
 
 class StreamRecorder:

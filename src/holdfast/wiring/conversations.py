@@ -19,7 +19,7 @@ from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
 from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
-from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
+from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow, send_body
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.stores import open_store, store_of
 
@@ -188,7 +188,7 @@ class Conversation(StoredConversation):
 
     def call(
         self,
-        send: Callable[[list[dict[str, object]]], Response],
+        send: Callable[..., Response],
         *,
         format: str = "openai",  # noqa: A002 - its name
         attempts: int = ATTEMPTS,
@@ -198,13 +198,18 @@ class Conversation(StoredConversation):
         A request that is refused for its size is compacted and sent again, tighter each time.
 
         Args:
-            send: Sends messages and returns what the SDK returned.
+            send: Sends messages and returns what the SDK returned. Where a provider has the system
+                prompt beside the messages, `send` takes it as `system`:
+                `lambda messages, system: client.messages.create(messages=messages, system=system)`.
             format: The dialect of the messages.
             attempts: How often the request is sent at most.
+
+        Raises:
+            ConfigError: when there is a system prompt beside the messages and `send` takes none.
         """
         for attempt in range(1, attempts):
             try:
-                response = send(self.messages(format))
+                response = send_body(send, self.body(format), format)
             except Exception as error:
                 if not is_context_overflow(error):
                     raise
@@ -212,7 +217,7 @@ class Conversation(StoredConversation):
             else:
                 break
         else:
-            response = send(self.messages(format))
+            response = send_body(send, self.body(format), format)
         self.add_response(response)
         return response
 
