@@ -19,6 +19,7 @@ from holdfast.cli.files import refused
 from holdfast.cli.flags import agreed, now_ms, session_argument, yes_flag
 from holdfast.cli.screen import Styled, Unusable, tell
 from holdfast.cli.store import find_leaf, with_store
+from holdfast.config.home import NoHome, user_folder
 from holdfast.formats.writer import is_uuid
 from holdfast.session import path_to, places_of
 from holdfast.transfer import import_record
@@ -140,8 +141,8 @@ def _folder(opened: OpenStore, session: Session, named: str) -> Path:
 def _place(session: Session, agent: str, folder: Path) -> tuple[str, ResumableFile]:
     """Return the id and the place of a file that the agent does not have yet."""
     try:
-        home = Path(os.environ.get("HOME") or Path.home())
-    except RuntimeError:
+        home = user_folder(os.environ)
+    except NoHome:
         raise Unusable("there is no home folder to find the agent in; set HOME") from None
     machine, now = Machine(home, os.environ, sys.platform), now_ms()
     imported = import_record(session)
