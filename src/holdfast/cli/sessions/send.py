@@ -96,7 +96,7 @@ def send_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> E
         counter_of(opened.settings),
         options["log"],
     )
-    export = resumable_export(options["agent"], request, id_, str(folder))
+    export = resumable_export(options["agent"], request, id_, str(folder), now_ms())
     size = counted(export.messages, "message")
     tell(
         f"{size} of session {session.id} ({title_of(session)}) for {RESUMING[options['agent']]}:",
@@ -134,8 +134,11 @@ def _folder(opened: OpenStore, session: Session, named: str) -> Path:
             raise Unusable(f"{folder} is no folder; name one with --folder")
         return folder
     path = path_to(opened.store.lineage(session.id), session.id)
-    held = Path(places_of(path).get("folder", ""))
-    return held if held.is_absolute() and held.is_dir() else Path.cwd()
+    held, here = Path(places_of(path).get("folder", "")), Path.cwd()
+    if not held.is_absolute() or held.is_dir():
+        return held if held.is_absolute() else here
+    tell(f"{held}, where it was held, is not here; it goes to {here} (--folder names another)")
+    return here
 
 
 def _place(session: Session, agent: str, folder: Path) -> tuple[str, ResumableFile]:
