@@ -19,6 +19,7 @@ from holdfast.wiring.assembly import Assembly
 from holdfast.wiring.conversations import (
     Conversation,
     ConversationOptions,
+    check_key,
     dependencies,
     session_of,
     with_kept,
@@ -101,6 +102,7 @@ class Conversations:
 
     def open(self, key: str) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun."""
+        check_key(key)
         with self._lock:
             held = self._held.get(key)
         if held is not None and self._goes_on(held):
