@@ -103,7 +103,7 @@ def test_a_run_that_calls_itself_a_live_key_or_a_token_is_one_of_an_unknown_vend
 
 def test_a_generated_value_beside_the_name_of_a_service_is_a_secret() -> None:
     digest = made(32, "0123456789abcdef")
-    uuid = "f59dffd2-83ea-47c7-ba8f-95e053a6d0ae"
+    uuid = "bc0dbc0e-1563-47eb-ab8e-3b91d26ab4a8"
     assert vendor(f"assemblyai = {digest}") == [digest]
     assert vendor(f'"mailjet": "{digest}"') == [digest]
     assert vendor(f"postmark: '{uuid}'") == [uuid]

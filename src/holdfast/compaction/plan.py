@@ -338,8 +338,7 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
         return system
     ends = head_ends(it, policy.protect_first_n)
     ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
-    affordable = policy.target_tokens // 2
-    return next((end for end in ends if it.weight(system, end) <= affordable), system)
+    return next((end for end in ends if it.weight(system, end) <= policy.head_tokens), system)
 
 
 def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) -> str:
@@ -358,7 +357,7 @@ def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) 
     told = f"; of what the user said there: {quotes}" if quotes else ""
     return context.redact(
         f"messages {head} to {end - 1} of the opening are folded: all of it weighs "
-        f"{it.weight(system, end):,} tokens, and {policy.target_tokens // 2:,} may stay{told}"
+        f"{it.weight(system, end):,} tokens, and {policy.head_tokens:,} may stay{told}"
     )
 
 
@@ -392,7 +391,7 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
         return "nothing lies between head and tail"
     it, fresh, shares = plan.measured, plan.bare.fresh, plan.shares
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.target_tokens:
+    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.head_tokens:
         return ""
     roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
     task = it.task if it.newest is not None and it.newest >= fresh else 0
