@@ -2,7 +2,8 @@
 
 import pytest
 
-from holdfast.redaction.assignments import find_flags, flag_pass, user_flag_pass
+from holdfast.redaction.assignments import find_flags, flag_pass
+from holdfast.redaction.http import user_flag_pass
 from holdfast.redaction.survey import survey
 
 

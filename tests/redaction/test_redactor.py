@@ -349,3 +349,48 @@ def test_labelled_samples_of_both_sources_together_reach_the_bars_without_except
             alarms += changed and sample.get("positive") is False
     assert hits / positives >= 0.90
     assert hits / (hits + alarms) >= 0.90
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password=\x1b[31mmoonlight99\x1b[0m", "moonlight99"),
+        ("token\x1b[0m=\x1b[1;35mzzTop4242abcd\x1b[0m", "zzTop4242abcd"),
+        ("SMTP_PASSWORD='tulip garden 77'", "tulip garden 77"),
+        ("db:\n  password: >-\n    moonlight99\n", "moonlight99"),
+        ("password: |\n  hunter2otter\n", "hunter2otter"),
+        ("API key: kJ82hsd71mZqp0", "kJ82hsd71mZqp0"),
+        ("my api key is 7f3a91bc22de44aa99ff00bb", "91bc22de44aa99ff"),
+        ("The password for staging is hunter2-otter42.", "hunter2-otter42"),
+        ("Das Passwort lautet Sonnenblume!77", "Sonnenblume!77"),
+        ("Das Passwort f\u00fcr den Mailserver lautet Sonnenblume!77", "Sonnenblume!77"),
+        ("La contrase\u00f1a del servidor es: Girasol#2026", "Girasol#2026"),
+        ("La clave de la API es kJ82hsd71mZqp0", "kJ82hsd71mZqp0"),
+        ("clave=Luna2026!", "Luna2026!"),
+        ("Le mot de passe est Tournesol-19", "Tournesol-19"),
+    ],
+)
+def test_secrets_that_people_and_terminals_tell_are_masked(text: str, secret: str) -> None:
+    assert secret not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password for staging is stored in the vault.",
+        "The password for staging is in 1password-vault2.",
+        "The password for user accounts is at-least-8.",
+        "Das Passwort lautet wie folgt:",
+        "Das Passwort f\u00fcr den Mailserver lautet anders",
+        "La clave de la casa es roja",
+        "La contrase\u00f1a del usuario es obligatoria",
+        "clave=valor1",
+        "mot de passe est obligatoire",
+        "PASSWORD_HINT='at least 8 characters'",
+        "PASSWORD='must have 8 characters'",
+        "password: |\n  Enter the one you were given\n",
+        "token\x1b[0m=\x1b[35mget_token\x1b[0m",
+    ],
+)
+def test_sentences_about_secrets_are_left_as_they_are(text: str) -> None:
+    assert redact(text) == text

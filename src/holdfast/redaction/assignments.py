@@ -22,6 +22,7 @@ from holdfast.redaction.values import (
     LETTERS,
     counts_far,
     is_gibberish,
+    is_numbered_phrase,
     is_passphrase,
     is_placeholder,
     is_random,
@@ -45,7 +46,6 @@ __all__ = [
     "holds_secret",
     "is_parameter",
     "names_secret",
-    "user_flag_pass",
 ]
 
 # Tuples, because members of an enumeration are slow to hash and quick to compare.
@@ -81,9 +81,12 @@ _GENERATED = re.compile(rb"(?=[^\d]*\d[^\d]*\d)[A-Za-z0-9][A-Za-z0-9+_=.-]*+\Z")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # What a loose site has between name and value: nothing, a word of prose, or a line of a table.
 _LOOSE = re.compile(
-    rb"[\s\"'`\]]*+(?:(?:for|of) [^:=]{1,90} is )?+(?:(?:is|was|to|ist|es|est)[\s:]+|\|\s*+)?+\Z",
+    rb"[\s\"'`\]]*+(?:(?:for|of|to|fur|del?|du) [^:=]{1,90} (?=(?:is|ist|lautet|es|est) ))?+"
+    rb"(?:(?:is|was|to|ist|lautet|es|est)[\s:]+|\|\s*+)?+\Z",
     re.IGNORECASE,
 )
+_OTHER_TONGUES = frozenset({b"est", b"lautet", b"es"})
+_NAMED_NUMBER = re.compile(rb"[A-Z][a-z]{4,20}[-_.!#]\d{1,6}\Z")
 _WIDE_STOP = re.compile("[\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1b\uff1f]")
 _NETRC = re.compile(
     rb"(?:machine[ \t\r\n]{1,40}\S{1,100}[ \t\r\n]{1,40}|default[ \t]{1,4}|(?:\A|\n)[ \t]{0,40})"
@@ -94,6 +97,8 @@ _MAY_QUOTE = frozenset({b'"', b"'", b"`"})
 _SEPARATOR = re.compile(rb"[-_./:]")
 _MIXED = re.compile(rb"[A-Za-z][^A-Za-z\s]|[^A-Za-z\s][A-Za-z]|[a-z][A-Z][a-z]{0,3}[A-Z]")
 _ENDS_VALUE = frozenset({b"", b" ", b"\t", b"\r", b"\n", b'"', b"'", b";", b"\\"})
+_OPENS_BLOCK = frozenset({b">", b"|"})
+_ENDS_LINE = frozenset({b"", b"\r", b"\n"})
 _GOES_ON = re.compile(rb"[ \t]{0,8}[](){}[,;|&?+]")
 _MADE_UP = re.compile(rb"(?=[\w!@#$%^*?~+-]{6,}+\Z)[A-Za-z]{2,}+\d{1,6}+[a-z]{0,2}[!@#$%^*?~+]*+\Z")
 _CONNECTION = re.compile(rb"(?:server|host|source|user ?id|uid|user|database)[ ]?=[^;\n]{1,60};")
@@ -136,11 +141,6 @@ _COMMAND_REACH = 200
 _HTPASSWD_FLAGS = frozenset(b"bcn")
 _ONLY_GLUED = (b"mysql", b"mariadb")
 _BLANKS = frozenset({b" ", b"\t"})
-_USER_NAMES = frozenset({b"u", b"-user", b"-proxy-user"})
-_LONGEST_COMMAND = 4096
-_PAIR = re.compile(
-    rb"\\{0,3}[\"']?([^\s:\"'\\]{0,128})(?:\\{0,3}[\"'])?:(?:\\{0,3}[\"'])?([^\s\"'\\]{0,256})",
-)
 
 
 def environment_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
@@ -234,6 +234,7 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         if value is None:
             continue
         is_literal = value.quoted or _cannot_be_code(raw, site, value)
+        is_literal = is_literal or _is_colored(view, site, value)
         if not value.quoted and raw[value.stop : value.stop + 1] in _OPENS_CALL:
             value = _beyond_brackets(raw, value, literal=is_literal)
         value = _before_wide_stop(view, value) if value and not view.text.isascii() else value
@@ -250,6 +251,14 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
             end = whole.stop - (loose and raw[whole.stop - 1] in b".")
             spans.append(SecretSpan(value.start, end))
     return spans
+
+
+def _is_colored(view: TextViews, site: Site, value: Value) -> bool:
+    """Return whether a terminal shows a token in a color of its own, with digits as no name has."""
+    if site.kind is SecretKind.PASSWORD or "\x1b" not in view.text[site.stop : value.start]:
+        return False
+    secret = view.raw[value.start : value.stop]
+    return len(secret) - len(secret.translate(None, b"0123456789")) >= _FEW_DIGITS
 
 
 def _phrase(raw: bytes, site: Site) -> SecretSpan | None:
@@ -271,6 +280,10 @@ def _cannot_be_code(raw: bytes, site: Site, value: Value) -> bool:
         return bool(_MIXED.search(raw, value.start, value.stop))
     # A word and a number, `password: hunter2`: code would go on, or have spaces around its
     # equals sign.
+    # Nor is a line of its own in a block of YAML.
+    if sign.strip()[-2:].rstrip(b"+-")[-1:] in _OPENS_BLOCK and b"\n" in sign:
+        is_alone = raw[value.stop : value.stop + 1] in _ENDS_LINE
+        return is_alone and bool(_MIXED.search(raw, value.start, value.stop))
     is_made_up = _MADE_UP.match(raw, value.start, value.stop)
     if is_made_up and sign.rstrip().endswith(b":") and not _GOES_ON.match(raw, value.stop):
         return True
@@ -327,6 +340,9 @@ def _is_said(raw: bytes, site: Site, value: Value) -> bool:
     first = _SEPARATOR.split(secret, 1)[0]
     if is_placeholder(first) or not holds_secret(site.kind, secret, literal=True):
         return False
+    # `Le mot de passe est Tournesol-19`: a name with a number, where no unit or version is told.
+    if sign.split()[-1:] and sign.split()[-1] in _OTHER_TONGUES and _NAMED_NUMBER.match(secret):
+        return True
     return bool(sign and value.quoted) or (not is_wordy(secret) and bool(_MIXED.search(secret)))
 
 
@@ -336,6 +352,17 @@ def _is_secret(raw: bytes, site: Site, written: bytes, *, literal: bool) -> bool
         return names_service(raw[max(site.start - _LONG, 0) : site.stop].decode()) or bool(
             _NPMRC.search(raw[max(site.start - _REGISTRY, 0) : site.start])
         )
+    name = raw[site.start : site.stop]
+    if name.lower() == b"clave" and not _SYMBOL.search(written):
+        # The word is also that of a key in a table.
+        return False
+    if (
+        b" " in written
+        and site.sign == b"="
+        and _VARIABLE.match(name)
+        and is_numbered_phrase(written)
+    ):
+        return True
     if not literal and len(written) < _LONG and _IDENTIFIER.match(written):
         # Names in code join their words; what joins nothing and makes no words is generated.
         is_name = _JOINED.search(written) or not is_gibberish(written)
@@ -430,40 +457,3 @@ def _positional(view: TextViews, flag: CommandFlag) -> list[SecretSpan]:
         return []
     is_secret = found and holds_secret(SecretKind.PASSWORD, found.group(1), literal=True)
     return [SecretSpan(*found.span(1))] if found and is_secret else []
-
-
-def user_flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]:
-    """Return the passwords of `curl -u user:password`; a lone half of the pair is one too."""
-    spans: list[SecretSpan] = []
-    stop = next_curl = 0
-    for flag in flags:
-        if flag.name not in _USER_NAMES:
-            continue
-        # A command further back than the longest one has ended.
-        next_curl = max(next_curl, flag.start - _LONGEST_COMMAND) if next_curl >= 0 else -1
-        while flag.start > stop and 0 <= next_curl < flag.start:
-            next_curl = view.lower.find(b"curl", max(stop, next_curl))
-            if 0 <= next_curl < flag.start:
-                # Return where a command ends: at a line break that no backslash continues.
-                raw = view.raw
-                limit = next_curl + _LONGEST_COMMAND
-                end = raw.find(b"\n", next_curl, limit)
-                while end > 0 and raw[end - 1] == 0x5C:
-                    end = raw.find(b"\n", end + 1, limit)
-                stop = end if end >= 0 else min(limit, len(raw))
-                next_curl += len("curl")
-        if flag.start < stop:
-            spans.extend(_password(view.raw, flag.value))
-    return spans
-
-
-def _password(raw: bytes, start: int) -> list[SecretSpan]:
-    pair = _PAIR.match(raw, start)
-    if pair is None:
-        return []
-    group = 2 if pair.group(2) else 1
-    secret = pair.group(group)
-    braced = secret.startswith(b"{") and is_random(secret.strip(b"{}"))
-    if len(secret) < _SHORTEST_PASSWORD or (is_placeholder(secret) and not braced):
-        return []
-    return [SecretSpan(*pair.span(group))]

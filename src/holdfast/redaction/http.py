@@ -14,6 +14,7 @@ from holdfast.redaction.values import is_placeholder, is_random
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from holdfast.redaction.assignments import CommandFlag
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import TextViews
 
@@ -25,6 +26,7 @@ __all__ = [
     "login_pass",
     "parameter_pass",
     "signature_pass",
+    "user_flag_pass",
     "webhook_pass",
 ]
 
@@ -62,6 +64,11 @@ _AUTHORITY = re.compile(
     rb"|([^\s/?#@:\"'<>`\\{}|,;()]{16,256})@(?=[\w\[]))",
 )
 _SHORTEST_PASSWORD = 3
+_USER_NAMES = frozenset({b"u", b"-user", b"-proxy-user"})
+_LONGEST_COMMAND = 4096
+_PAIR = re.compile(
+    rb"\\{0,3}[\"']?([^\s:\"'\\]{0,128})(?:\\{0,3}[\"'])?:(?:\\{0,3}[\"'])?([^\s\"'\\]{0,256})",
+)
 _WEBHOOK = re.compile(
     rb"(?:[\w.-]{0,64}\.)?(?:"
     rb"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([\w/+-]{20,200})"
@@ -253,3 +260,40 @@ def signature_pass(view: TextViews) -> list[SecretSpan]:
         if is_random(secret) and not is_placeholder(secret):
             spans.append(SecretSpan(*found.span(1)))
     return spans
+
+
+def user_flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]:
+    """Return the passwords of `curl -u user:password`; a lone half of the pair is one too."""
+    spans: list[SecretSpan] = []
+    stop = next_curl = 0
+    for flag in flags:
+        if flag.name not in _USER_NAMES:
+            continue
+        # A command further back than the longest one has ended.
+        next_curl = max(next_curl, flag.start - _LONGEST_COMMAND) if next_curl >= 0 else -1
+        while flag.start > stop and 0 <= next_curl < flag.start:
+            next_curl = view.lower.find(b"curl", max(stop, next_curl))
+            if 0 <= next_curl < flag.start:
+                # Return where a command ends: at a line break that no backslash continues.
+                raw = view.raw
+                limit = next_curl + _LONGEST_COMMAND
+                end = raw.find(b"\n", next_curl, limit)
+                while end > 0 and raw[end - 1] == 0x5C:
+                    end = raw.find(b"\n", end + 1, limit)
+                stop = end if end >= 0 else min(limit, len(raw))
+                next_curl += len("curl")
+        if flag.start < stop:
+            spans.extend(_password(view.raw, flag.value))
+    return spans
+
+
+def _password(raw: bytes, start: int) -> list[SecretSpan]:
+    pair = _PAIR.match(raw, start)
+    if pair is None:
+        return []
+    group = 2 if pair.group(2) else 1
+    secret = pair.group(group)
+    braced = secret.startswith(b"{") and is_random(secret.strip(b"{}"))
+    if len(secret) <= _SHORTEST_PASSWORD or (is_placeholder(secret) and not braced):
+        return []
+    return [SecretSpan(*pair.span(group))]

@@ -12,7 +12,6 @@ from holdfast.redaction.assignments import (
     field_pass,
     find_flags,
     flag_pass,
-    user_flag_pass,
 )
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
 from holdfast.redaction.files import (
@@ -31,6 +30,7 @@ from holdfast.redaction.http import (
     login_pass,
     parameter_pass,
     signature_pass,
+    user_flag_pass,
     webhook_pass,
 )
 from holdfast.redaction.sites import find_sites

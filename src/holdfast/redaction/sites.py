@@ -93,10 +93,14 @@ _BINDS = (
     + rb"|=>|:{1,3}=|\?{1,2}=|\.=|={1,3}|:{1,2}(?!//)|\|\|=?"
     # Of whom it is: `the password for user 'app' is '...'`.
     + rb"|(?<=password[ \t])(?:for|of) (?:the )?user(?:name)? [\"'][^\"'\n]{1,64}[\"'] is (?=[\"'])"
+    # Of what it is: `the password for staging is ...`, in other languages too.
+    + rb"|(?<=password[ \t])(?:for|of|to) (?:(?!is )[\w.-]{1,24} ){1,4}is (?=\S)"
+    + rb"|(?<=wort[ \t])f\?r (?:[\w.?-]{1,24} ){1,4}(?:lautet|ist) (?=\S)"
+    + rb"|(?:(?<=clave[ \t])|(?<=passe[ \t]))d(?:el?|u)(?: la)? [\w.-]{1,24} es?t? (?=\S)"
     # How a router has hidden it: `password 7 0822455D`.
     + rb"|(?:(?<=password[ \t])|(?<=secret[ \t])|(?<=key[ \t]))[0-9][ \t](?=[0-9a-f]{8})"
     # In prose, in another file's words, and in tables; who uses such a site looks closer.
-    + rb"|(?<=[ \t?])(?:is|was|to|ist|es|est)(?:[ \t]{1,4}|:)|\||(?<=\?)|(?<=\? )"
+    + rb"|(?<=[ \t?])(?:is|was|to|ist|lautet|es|est)(?:[ \t]{1,4}|:)|\||(?<=\?)|(?<=\? )"
     + rb"|(?<=[ \t])(?=[\"']|[A-Za-z0-9+/_.-]{20})|(?<=password[ \t])(?=[^\s=:|?])"
     # An argument after a quoted name: `setenv("API_KEY", "...")`.
     + rb"|(?<=[\"'`]),(?=[ \t]{0,4}\\{0,3}[\"'`])"
@@ -130,6 +134,7 @@ _STEMS: tuple[re.Pattern[bytes], ...] = tuple(
         rb"u(?:(?<=au)th(?!or[^i])|se[r](?<= /user)(?=:))",
     )
 )
+_CLAVE = re.compile(rb"clave(?!\w)" + _TAIL)
 _SPACED = re.compile(rb".{0,16}(?<![\w.-])([A-Za-z]{2,16} key)\Z", re.IGNORECASE)
 _LONGEST_WORD = 17
 _OPENING = re.compile(rb"\\{0,3}[\"'`]")
@@ -191,6 +196,7 @@ _WHOLE_WORDS = {
     "cookie": SecretKind.COOKIE,
     "phone": SecretKind.PHONE,
     "phones": SecretKind.PHONE,
+    "clave": SecretKind.PASSWORD,
     "parola": SecretKind.PASSWORD,
     "parol": SecretKind.PASSWORD,
     "kind": SecretKind.MANIFEST,
@@ -230,12 +236,15 @@ _FOREIGN_LETTERS = frozenset(
 )
 # The rest of a name after a letter beyond ASCII, and what binds.
 _FOREIGN_REST = re.compile(
-    rb"\??(?:a|o|u|ifre|senord)?([\"'`]?[ \t]{0,4}(?:[:=]|(?<=[ \t])es[ \t])[ \t]{0,8})"
+    rb"\??(?:a|o|u|ifre|senord)?([\"'`]?[ \t]{0,4}"
+    rb"(?:[:=]|(?<=[ \t])(?:del? (?:la )?[\w.-]{1,24} )?es:?[ \t])[ \t]{0,8})"
 )
 _FOREIGN_SIGN = re.compile(rb"[:=][ \t]{0,8}")
 _WIDE_COLON = "\uff1a"
 _DENSE = 16
-_NARROW = str.maketrans("\uff1a\uff1d\u2502\u2503\u2551\uff5c\u00a0\u3000\u202f", ":=||||   ")
+_NARROW = str.maketrans(
+    "\uff1a\uff1d\u2502\u2503\u2551\uff5c\u00a0\u3000\u202f\u00fc", ":=||||   u"
+)
 
 
 def split_words(name: str) -> list[str]:
@@ -322,7 +331,7 @@ def find_sites(view: TextViews) -> list[Site]:
     raw = view.raw
     rfind = view.runs.rfind
     nothing = SecretKind.NOTHING
-    for stem in _STEMS:
+    for stem in (*_STEMS, _CLAVE) if b"clave" in view.lower else _STEMS:
         for found in stem.finditer(view.lower):
             (start, value), stop = found.span(), found.end(1)
             floor = start - _LONGEST_NAME if start > _LONGEST_NAME else 0
@@ -344,6 +353,8 @@ def find_sites(view: TextViews) -> list[Site]:
                 sign = view.text[stop:value].translate(_NARROW).encode("ascii", "replace")
                 if b"?" in sign.replace(b"??=", b"").replace(b"?=", b""):
                     continue
+            if b"  " in sign and "\x1b" in view.text[stop:value]:
+                sign = sign.strip()
             is_field, is_comma = _read_sign(sign)
             # A comma binds the first argument of a call; in a list it binds nothing.
             before = raw[max(0, start - 5) : start] if is_comma else b"("

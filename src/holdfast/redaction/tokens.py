@@ -26,6 +26,7 @@ from holdfast.redaction.survey import ALNUM, STICKY, find_each, long_runs, run_s
 from holdfast.redaction.values import counts_up, is_monotone, is_placeholder, is_random, is_varied
 from holdfast.redaction.vendor_tables import (
     CLOUDS,
+    EVEN_AFTER_DOT,
     FORGES,
     MESSAGES_AND_MONEY,
     MODELS,
@@ -130,11 +131,6 @@ _NO_SECRETS = frozenset(
     integrity etag fingerprint path file image name tag branch ref resolved public""".split()
 )
 _DOT = 0x2E
-# Prefixes that no ending of a file's name has.
-_EVEN_AFTER_DOT = tuple(
-    b"""ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1-
-    sk_live_ rk_live_ sk_test_ npm_ pypi- hf_ xoxb- xoxp- xapp- AIza dop_v1_ shpat_ gsk_""".split()
-)
 _TELLING = frozenset(b".:|~!")
 _LONGEST_ID = 17
 _JWT = re.compile(rb"eyJ([\w-]{10,}+)={0,2}\.[\w-]{10,}+(?:\.[\w-]*+){0,3}")
@@ -258,7 +254,7 @@ def vendor_pass(view: TextViews) -> list[SecretSpan]:
         if before in STICKY:
             start = unglued(raw, start)
         # After a dot it is the ending of a name, as in `favicon.ico-7a38`, or a dotted token.
-        is_ending = before == _DOT and not raw.startswith(_EVEN_AFTER_DOT, start)
+        is_ending = before == _DOT and not raw.startswith(EVEN_AFTER_DOT, start)
         if not is_ending and (vendors := rows(raw[start : start + 2])):
             length = _vendor_token(raw[start:stop], vendors)
             if length:

@@ -16,6 +16,7 @@ __all__ = [
     "counts_up",
     "is_gibberish",
     "is_monotone",
+    "is_numbered_phrase",
     "is_passphrase",
     "is_placeholder",
     "is_random",
@@ -119,6 +120,19 @@ def is_passphrase(value: bytes) -> bool:
         and len(set(words)) == len(words)
         and all(word.isalpha() and 2 < len(word) < _LONGEST_WORD for word in words)
         and _OF_SENTENCES.isdisjoint(words)
+    )
+
+
+def is_numbered_phrase(value: bytes) -> bool:
+    """Return whether a value is a few words and a number that make no sentence."""
+    words = value[:_JUDGED].lower().split()
+    return (
+        1 < len(words) < _LONGEST_WORD
+        and all(word.isalnum() for word in words)
+        and any(word.isalpha() and len(word) > 2 for word in words)
+        and not value.replace(b" ", b"").isalpha()
+        and _OF_SENTENCES.isdisjoint(words)
+        and not is_placeholder(value)
     )
 
 

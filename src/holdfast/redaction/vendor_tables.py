@@ -10,7 +10,15 @@ Lengths are those that vendors document, or a little looser where they have chan
 of `EVERYDAY` are words of sentences too, and need `key` or `token` behind them.
 """
 
-__all__ = ["CLOUDS", "EVERYDAY", "FORGES", "MESSAGES_AND_MONEY", "MODELS", "SERVICES"]
+__all__ = [
+    "CLOUDS",
+    "EVEN_AFTER_DOT",
+    "EVERYDAY",
+    "FORGES",
+    "MESSAGES_AND_MONEY",
+    "MODELS",
+    "SERVICES",
+]
 
 SERVICES = """
 abstractapi abuseipdb accuweather adafruit adobe adzuna airbrake airship airtable aiven algolia
@@ -388,3 +396,9 @@ bb_live_ slug 20 - random
 lsk_ alnum 30 - random
 highnote_ slug 30 - random
 """
+
+# Prefixes that no ending of a file's name has.
+EVEN_AFTER_DOT = tuple(
+    b"""ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1-
+    sk_live_ rk_live_ sk_test_ npm_ pypi- hf_ xoxb- xoxp- xapp- AIza dop_v1_ shpat_ gsk_""".split()
+)
