@@ -145,7 +145,9 @@ def _of_class(name: str, described: type) -> Iterator[str]:
             # What a base of a base has is mostly for our own drivers.
             yield from (f"`{member}()`: {_first_line(function)}", "")
             continue
-        if inspect.unwrap(function) is not function:
+        # What checks the names of arguments wraps a function too, and is of the class itself.
+        home = inspect.unwrap(function).__qualname__.rpartition(".")[0]
+        if home not in {each.__name__ for each in described.__mro__}:
             shared.append(f"`{member}`")
             continue
         shown = name if member == "__init__" else member
@@ -156,7 +158,7 @@ def _of_class(name: str, described: type) -> Iterator[str]:
 
 def _members(described: type) -> Iterator[str]:
     """Yield the public methods and properties that our own classes define, in their order."""
-    made = vars(described).get("__init__")
+    made = inspect.unwrap(cast("Callable[..., object]", vars(described).get("__init__")))
     # What a dataclass makes of its fields has no source.
     if inspect.isfunction(made) and made.__code__.co_filename != "<string>":
         yield "__init__"

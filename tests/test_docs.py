@@ -339,6 +339,23 @@ def test_a_stale_page_of_the_reference_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_the_reference_has_the_signatures_of_every_class_and_only_awaited_ones_are_named() -> None:
+    text = (REFERENCE / "python.md").read_text("utf-8")
+    classes = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    for name, method in (
+        ("Conversation", "record_stream"),
+        ("Conversation", "add_tool_result"),
+        ("Conversations", "aopen"),
+        ("Conversations", "Conversations"),
+        ("Compressor", "compress"),
+        ("AsyncConversation", "call"),
+        ("Redactor", "redact"),
+    ):
+        assert re.search(rf"```text\n(async )?{method}\(", classes[name]), (name, method)
+    shared = [name for name, said in classes.items() if "As in `Conversation`, awaited" in said]
+    assert shared == ["AsyncConversation"]
+
+
 def test_the_reference_has_every_public_name_every_knob_every_key_and_every_format() -> None:
     python = (REFERENCE / "python.md").read_text("utf-8")
     assert [name for name in holdfast.__all__ if f"\n## {name}\n" not in python] == []
@@ -352,7 +369,9 @@ def test_the_reference_has_every_public_name_every_knob_every_key_and_every_form
 
 def test_the_pages_written_by_hand_stay_within_their_words() -> None:
     by_hand = [README, *DOCS.glob("*.md"), *(DOCS / "quickstart").glob("*.md")]
-    words = {page.name: len(page.read_text("utf-8").split()) for page in by_hand}
+    # The gateway is a part of its own, with a manual of its own.
+    others = [page for page in by_hand if page.name != "gateway.md"]
+    words = {page.name: len(page.read_text("utf-8").split()) for page in others}
     assert sum(words.values()) <= WORDS, words
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from holdfast.session import Entry
 from holdfast.wiring import Conversation
 
 OUTPUT = "def answer(): return 42\n"
@@ -26,6 +27,11 @@ def talk(chat: Conversation, turns: int, start: int = 0) -> None:
         chat.add_response({"choices": [{"message": answer}]})
         chat.add_tool_result(f"call-{index}", OUTPUT * 40)
         chat.add_assistant(f"src/m_{index}.py answers on port {8000 + index}.")
+
+
+def answered(chat: Conversation, output: str) -> Entry:
+    """Add the output of a tool whose call nobody has recorded."""
+    return chat.add({"role": "tool", "tool_call_id": "call-9", "content": output})[-1]
 
 
 def conversation(place: Path, turns: int = 2, **opening: object) -> Conversation:

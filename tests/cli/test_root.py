@@ -22,6 +22,7 @@ GROUPS = {
     "sessions": tuple(SESSION_COMMANDS),
     "memory": tuple(MEMORY_COMMANDS),
     "models": ("list", "pull"),
+    "token": ("add", "list", "revoke"),
     "trajectories": ("compress",),
 }
 SUBCOMMANDS = [(group, name) for group, names in GROUPS.items() for name in names]

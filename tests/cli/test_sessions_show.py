@@ -10,7 +10,7 @@ from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring import Conversation, open_store
 from tests.cli.running import launch, run
-from tests.cli.stored import compacted, conversation, store_in, talk
+from tests.cli.stored import answered, compacted, conversation, store_in, talk
 
 DIFFERENT = ("openai", "responses", "anthropic", "gemini", "sharegpt")
 
@@ -88,7 +88,7 @@ def test_no_line_is_wider_than_the_terminal(session: str, command: str, columns:
 def test_a_message_that_was_cut_is_shown_whole_on_request(home: Path) -> None:
     with conversation(store_in(home), 1) as chat:
         output = "".join(f"line {number}\n" for number in range(30_000))
-        number = str(chat.add_tool_result("call-9", output, name="bash").id)
+        number = str(answered(chat, output).id)
     part = run("sessions", "show", "last", "--message", number)
     whole = run("sessions", "show", "last", "--message", number, "--whole")
     assert "shown in part; --whole shows all of it" in part.text
@@ -176,7 +176,7 @@ def test_the_window_is_exported_with_its_goal_and_the_log_word_for_word(home: Pa
     output = "".join(f"line {number}\n" for number in range(30_000))
     with conversation(store_in(home), 1) as chat:
         chat.goal = "ship it"
-        chat.add_tool_result("call-0", output, name="bash")
+        answered(chat, output)
         window = chat.messages()
         said = [entry.message.role for entry in chat.log]
     exported = json.loads(run("sessions", "export", "last").output)["messages"]
@@ -205,7 +205,7 @@ def test_the_log_of_a_branch_ends_its_parent_s_part_at_the_branch(home: Path) ->
 
 def test_markdown_is_for_reading_and_its_fences_hold(home: Path) -> None:
     with conversation(store_in(home), 1, title="Fences") as chat:
-        chat.add_tool_result("call-9", "```python\nprint()\n```", name="bash")
+        answered(chat, "```python\nprint()\n```")
     text = run("sessions", "export", "last", "--format", "markdown", "--log").text
     assert text.startswith("# Fences\n\nsession ")
     assert "## User\n\nQuestion 0: " in text

@@ -6,16 +6,19 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report
 from holdfast.conversation import StoredConversation
+from holdfast.conversation.compactor import LastRequest, flaws_of
 from holdfast.conversation.dependencies import Switch
 from holdfast.conversation.effects import await_
 from holdfast.errors import ConfigError, DecodeError, StoreError
 from holdfast.ports import Amendment, Lease
-from holdfast.session import Change, Draft, Head, Refreshed, Session
+from holdfast.session import Change, CompactionRecord, Draft, Head, Refreshed, Session
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.builders import assistant, call, user
 from holdfast.wiring import Compressor
@@ -414,3 +417,36 @@ def test_code_within_a_pass_may_call_the_conversation(
     assert told[1] is True
     assert chat.compact().outcome != "abandoned"
     chat.close()
+
+
+def test_a_summary_that_is_still_missing_is_told_until_one_is_written() -> None:
+    def report(kind: type[Folded | Pruned]) -> CompactionReport:
+        return CompactionReport(kind((), Report()))
+
+    for is_unwritten in (True, False):
+        given_up = Abandoned((), Report(), "check the key", is_unwritten=is_unwritten)
+        last = LastRequest().after(CompactionReport(given_up), by_hand=False)
+        assert last.trouble == ("not compacted: check the key",)
+        for _ in range(2):
+            last = last.after(report(Pruned), by_hand=False)
+            assert bool(last.trouble) is is_unwritten
+        last = last.after(report(Folded), by_hand=False)
+        assert not last.trouble
+        assert not last.is_unwritten
+
+
+def test_a_pass_that_only_pruned_does_not_silence_what_is_said_of_the_record_it_stands_on() -> None:
+    missing = "the key was refused; the deterministic record covers 5 messages"
+    over = "the window is still over its limit"
+    reports = [("folded", [missing, over]), ("pruned_only", [over]), ("pruned_only", [])]
+    passes = [
+        CompactionRecord(
+            at=1, trigger="in_loop", after=at, report={"outcome": kind, "warnings": said}
+        )
+        for at, (kind, said) in enumerate(reports, 1)
+    ]
+    views = [SimpleNamespace(id=at, parent=at - 1 or None) for at in (1, 2, 3)]
+    store: Any = SimpleNamespace(views=lambda _: views, compactions=lambda _: passes)
+    assert flaws_of(store, "s", 1).warnings == (missing, over)
+    assert flaws_of(store, "s", 2).warnings == (over, missing)
+    assert flaws_of(store, "s", 3).warnings == (missing,)

@@ -2,8 +2,12 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from holdfast.conversation import StoredConversation
+from holdfast.errors import DecodeError
 from holdfast.recall import Filters
 from holdfast.transcript import Text
 from tests.conversation.talking import begun
@@ -64,3 +68,62 @@ def test_what_fits_is_shown_as_it_is(chat: StoredConversation) -> None:
     id_, shown = answered(chat, "12 passed")
     assert shown == "12 passed"
     assert not chat.store.entry(id_).shortened
+
+
+@pytest.mark.parametrize("wrong", ["c9", "the output", "", "c1"])
+def test_a_result_that_no_call_waits_for_is_refused_and_those_that_wait_are_named(
+    chat: StoredConversation, wrong: str
+) -> None:
+    chat.add_user("go")
+    chat.add_response(calls(call("c1", "bash"), call("c2", "bash")))
+    chat.add_tool_result("c1", "first")
+    with pytest.raises(DecodeError, match="wait for a result: 'c2'"):
+        chat.add_tool_result(wrong, "THE RESULT")
+    chat.add_tool_result("c2", "second")
+    with pytest.raises(DecodeError, match=r"answered already.*no call waits for a result"):
+        chat.add_tool_result("c2", "another")
+    assert [each.message.results[0].text for each in chat.log[-2:]] == ["first", "second"]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, {"name": "bash"}])
+def test_what_is_no_id_of_a_call_is_a_sentence(chat: StoredConversation, wrong: object) -> None:
+    with pytest.raises(DecodeError, match="expected the id of a tool call"):
+        chat.add_tool_result(wrong, "output")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"id": "c1", "type": "function"},
+        SimpleNamespace(id="c1", type="tool_use"),
+        SimpleNamespace(id="fc_77", call_id="c1", type="function_call"),
+    ],
+)
+def test_the_call_itself_may_stand_for_its_id(chat: StoredConversation, given: object) -> None:
+    chat.add_response(calls(call("c1", "bash")))
+    assert chat.add_tool_result(given, "output").message.results[0].call_id == "c1"
+    assert chat.messages()[-1]["tool_call_id"] == "c1"
+
+
+def test_calls_of_one_id_have_a_result_each(chat: StoredConversation) -> None:
+    for _ in range(2):
+        chat.add_response(calls(call("call_0", "bash")))
+        chat.add_tool_result("call_0", "output")
+    chat.add_response(calls(call("same", "bash"), call("same", "read")))
+    chat.add_tool_result("same", "one")
+    chat.add_tool_result("same", "two")
+    assert len(chat.log) == 7
+
+
+def test_a_result_that_comes_after_its_call_was_folded_is_logged(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", automatic=False, strategy="rotation")
+    chat.add_user("go")
+    chat.add_response(calls(call("c1", "bash")))
+    first = chat.id
+    for number in range(60):
+        chat.add_user(f"{number} " + "some words " * 100)
+        chat.add_assistant(f"{number} " + "more words " * 100)
+    assert chat.compress().outcome == "folded"
+    assert chat.id != first
+    assert chat.add_tool_result("c1", "late").message.results[0].text == "late"
+    chat.store.close()

@@ -148,7 +148,7 @@ def test_passes_that_were_not_due_and_failures_are_not_counted() -> None:
     for _ in range(3):
         it.compress(chat(2))
     assert it.state.progress.blocked is None
-    denied = engine(*[SummarizerDenied("bad key")] * 4)
+    denied = engine(*[SummarizerDenied("bad key")] * 4, window=16_000)
     for _ in range(3):
         assert denied.compress(chat(60)).report.outcome == "abandoned"
     assert "credential" in denied.compress(chat(60)).report.reason

@@ -13,7 +13,7 @@ from holdfast.engines import ChatEngine, EngineDeps, SummarizerFallback
 from holdfast.errors import SummarizerDenied, SummarizerUnavailable
 from holdfast.summary.provenance import NOT_FOUND
 from holdfast.testing import FixedClock, ScriptedSummarizer
-from tests.promises.conversations import Messages, record, session, turn, user
+from tests.promises.conversations import Messages, call, calls, record, session, turn, user
 from tests.promises.invariants import (
     assert_sound,
     both_ways,
@@ -199,6 +199,46 @@ def test_a_refused_credential_changes_nothing_and_names_the_cure() -> None:
     assert result.report.outcome == "abandoned"
     assert result.messages == session()
     assert "check the API key" in result.report.reason
+
+
+def test_a_refused_credential_does_not_keep_a_size_from_being_met() -> None:
+    messages = session()
+    fit = holdfast.estimate_tokens(messages) // 2
+    model = ScriptedSummarizer([SummarizerDenied("HTTP 401")], name="model")
+    made = holdfast.compress(messages, context_length=WINDOW, summarizer=model, fit=fit)
+    assert holdfast.estimate_tokens(made.messages) <= fit
+    assert origin(made) == "deterministic"
+    assert "check the API key" in " ".join(made.report.warnings)
+
+
+def test_a_refused_credential_is_told_until_a_summary_is_written_and_no_talk_is_stuck() -> None:
+    is_denied = [True]
+
+    def model(_: str) -> str:
+        if is_denied[0]:
+            raise SummarizerDenied("HTTP 401: bad key")
+        return record()
+
+    with holdfast.Conversation.open(
+        store="memory:", context_length=WINDOW, summarizer=model
+    ) as chat:
+        outcomes, warned = set[str](), list[bool]()
+        for turn in range(60):
+            chat.add_user(f"Turn {turn}: " + f"we talk about item {turn} at length. " * 60)
+            chat.add_response(calls(call(f"c{turn}", "read")))
+            chat.add_tool_result(f"c{turn}", f"line of output {turn}\n" * 100)
+            chat.add_assistant(f"Done with {turn}.")
+            chat.messages()
+            outcomes |= {str(each.report["outcome"]) for each in chat.compactions()}
+            warned.append("credential" in chat.status().warning)
+            assert chat.status().tokens <= WINDOW
+        assert outcomes == {"folded"}
+        assert all(warned[warned.index(True) :])
+        is_denied[0] = False
+        chat.add_user("Go on. " + "And on. " * 400)
+        chat.add_assistant("Well.")
+        assert chat.compact().outcome == "folded"
+        assert "credential" not in chat.status().warning
 
 
 def test_a_rate_limit_gives_the_deterministic_record_and_a_pause_as_long_as_asked_for() -> None:

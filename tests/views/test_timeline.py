@@ -22,7 +22,7 @@ from holdfast.views.timeline import (
     window_timeline,
 )
 from holdfast.wiring import Conversation, open_store
-from tests.cli.stored import compacted, conversation, store_in, talk
+from tests.cli.stored import answered, compacted, conversation, store_in, talk
 
 NAMES = {
     TimelineMessage: "message",
@@ -146,7 +146,7 @@ def test_the_window_is_read_as_the_store_reads_it(home: Path, store: Store) -> N
 def test_what_the_window_shows_shortened_is_told_whole(home: Path, store: Store) -> None:
     output = "".join(f"line {number}\n" for number in range(30_000))
     with conversation(store_in(home), 1) as chat:
-        chat.add_tool_result("call-9", output, name="bash")
+        answered(chat, output)
         id_ = chat.id
     last = said(told(store, id_))[-1]
     assert last.message.results[0].text == output

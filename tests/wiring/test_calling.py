@@ -1,12 +1,16 @@
 """Around a model's call: refusals for size, and answers that come as a stream."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
+from typing import cast
 
+import httpx
+import openai
 import pytest
 
 import holdfast
-from holdfast.errors import DecodeError, ModelOverflow
+from holdfast.errors import ConfigError, DecodeError, ModelOverflow
 
 WORDS = "some words of a long talk " * 30
 CHUNKS: list[dict[str, object]] = [
@@ -133,6 +137,111 @@ def test_what_is_no_chunk_is_a_sentence() -> None:
         list(chat.record_stream(["words"]))
 
 
+@pytest.mark.parametrize("unknown", [{"foo": 1}, {"type": "data", "data": "Aye."}, {}, None, 5])
+def test_a_stream_of_which_nothing_can_be_recorded_says_so(unknown: object) -> None:
+    async def loop() -> None:
+        async def stream() -> AsyncIterator[object]:
+            yield unknown
+
+        chat = await holdfast.AsyncConversation.open(store="memory:")
+        async for _ in chat.record_stream(stream()):
+            pass
+
+    chat = holdfast.Conversation.open(store="memory:")
+    with pytest.raises(DecodeError, match="nothing can be recorded"):
+        list(chat.record_stream([unknown]))
+    with pytest.raises(DecodeError, match="nothing can be recorded"):
+        asyncio.run(loop())
+
+
+def test_an_event_that_is_news_does_not_stop_a_stream_that_is_known() -> None:
+    chat = holdfast.Conversation.open(store="memory:")
+    list(chat.record_stream([EVENTS[0], {"type": "weather"}, *EVENTS[1:]]))
+    assert [entry.message.text for entry in chat.log] == ["Aye."]
+
+
+def served(events: list[dict[str, object]]) -> httpx.MockTransport:
+    """Return a server that answers every request with these events."""
+    lines = [f"event: {each.get('type', '')}\ndata: {json.dumps(each)}\n\n" for each in events]
+    body = "".join([*lines, "data: [DONE]\n\n"])
+    return httpx.MockTransport(
+        lambda _: httpx.Response(200, headers={"content-type": "text/event-stream"}, text=body)
+    )
+
+
+def completed(chunk: dict[str, object]) -> dict[str, object]:
+    choices = [
+        {"index": 0, "finish_reason": None, **each}
+        for each in cast("list[dict[str, object]]", chunk["choices"])
+    ]
+    envelope = {"id": "x", "created": 1, "model": "gpt-5", "object": "chat.completion.chunk"}
+    return {**envelope, **chunk, "choices": choices}
+
+
+def test_the_stream_helper_of_openai_chat_is_recorded() -> None:
+    http = httpx.Client(transport=served([completed(each) for each in CHUNKS]))
+    client = openai.OpenAI(api_key="k", base_url="http://here/v1", http_client=http)
+    chat = holdfast.Conversation.open(store="memory:")
+    chat.add_user("Which port?")
+    with client.chat.completions.stream(model="gpt-5", messages=[]) as stream:
+        kinds = {event.type for event in chat.record_stream(stream)}
+    assert {"chunk", "content.delta", "content.done"} <= kinds
+    (_, answer) = chat.log
+    assert answer.message.text == "Port 4242"
+    assert [call.arguments for call in answer.message.calls] == ['{"a":1}']
+    assert chat.usage.prompt_tokens == 11
+
+
+def test_the_stream_helper_of_openai_chat_is_recorded_in_an_event_loop() -> None:
+    async def talked() -> list[str]:
+        http = httpx.AsyncClient(transport=served([completed(each) for each in CHUNKS]))
+        client = openai.AsyncOpenAI(api_key="k", base_url="http://here/v1", http_client=http)
+        async with await holdfast.AsyncConversation.open(store="memory:") as chat:
+            async with client.chat.completions.stream(model="gpt-5", messages=[]) as stream:
+                async for _ in chat.record_stream(stream):
+                    pass
+            return [entry.message.text for entry in await chat.log()]
+
+    assert asyncio.run(talked()) == ["Port 4242"]
+
+
+def test_of_the_helpers_events_without_its_chunks_the_words_are_recorded() -> None:
+    chat = holdfast.Conversation.open(store="memory:")
+    list(chat.record_stream([
+        {"type": "content.delta", "delta": "Port ", "snapshot": "Port "},
+        {"type": "content.delta", "delta": "4242", "snapshot": "Port 4242"},
+        {"type": "content.done", "content": "Port 4242"},
+    ]))  # fmt: skip
+    assert [entry.message.text for entry in chat.log] == ["Port 4242"]
+
+
+def test_the_stream_helper_of_openai_responses_is_recorded() -> None:
+    said: dict[str, object] = {
+        "type": "message", "id": "m", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "Aye.", "annotations": []}],
+    }  # fmt: skip
+    begun = {"id": "r", "created_at": 1, "model": "gpt-5", "object": "response", "output": []}
+    place = {"output_index": 0, "item_id": "m", "content_index": 0, "logprobs": []}
+    usage = {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}
+    events: list[dict[str, object]] = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", **place, "item": {**said, "content": []}},
+        {"type": "response.content_part.added", **place,
+         "part": {"type": "output_text", "text": "", "annotations": []}},
+        {"type": "response.output_text.delta", **place, "delta": "Aye."},
+        {"type": "response.completed", "response": {**begun, "output": [said], "usage": usage}},
+    ]  # fmt: skip
+    http = httpx.Client(
+        transport=served([{**e, "sequence_number": n} for n, e in enumerate(events)])
+    )
+    client = openai.OpenAI(api_key="k", base_url="http://here/v1", http_client=http)
+    chat = holdfast.Conversation.open(store="memory:")
+    with client.responses.stream(model="gpt-5", input="Which port?") as stream:
+        assert len(list(chat.record_stream(stream))) == len(events)
+    assert [entry.message.text for entry in chat.log] == ["Aye."]
+    assert chat.usage.prompt_tokens == 5
+
+
 def test_an_event_loop_has_the_same() -> None:
     async def stream() -> AsyncIterator[dict[str, object]]:
         for event in EVENTS:
@@ -149,6 +258,41 @@ def test_an_event_loop_has_the_same() -> None:
             return [entry.message.text for entry in await chat.log()]
 
     assert asyncio.run(talked()) == ["Go on.", "Aye.", "Done."]
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "responses", "gemini"])
+def test_a_system_prompt_beside_the_messages_is_sent_with_them(dialect: str) -> None:
+    sent: list[object] = []
+
+    def send(messages: list[dict[str, object]], system: object) -> str:
+        sent.append((messages, system))
+        return "Done."
+
+    async def awaited(messages: list[dict[str, object]], **beside: object) -> str:
+        return send(messages, **beside)
+
+    async def loop() -> None:
+        chat = await holdfast.AsyncConversation.open(store="memory:")
+        await chat.set_system("Answer in French.")
+        await chat.add_user("Go on.")
+        await chat.call(awaited, format=dialect)
+
+    chat = holdfast.Conversation.open(store="memory:")
+    chat.add_user("Go on.")
+    assert chat.call(lambda messages: str(len(messages)), format=dialect) == "1"
+    chat = holdfast.Conversation.open(store="memory:")
+    chat.set_system("Answer in French.")
+    chat.add_user("Go on.")
+    body = chat.body(dialect)
+    assert body.system is not None
+    chat.call(send, format=dialect)
+    asyncio.run(loop())
+    assert sent == [(body.messages, body.system)] * 2
+    with pytest.raises(ConfigError, match="lambda messages, system"):
+        chat.call(lambda messages: str(messages), format=dialect)
+    assert chat.call(lambda messages: messages[0]) == {
+        "role": "system", "content": "Answer in French."
+    }  # fmt: skip
 
 
 def test_compact_gives_a_plain_list_of_the_size_that_is_asked_for() -> None:

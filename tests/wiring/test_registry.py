@@ -65,6 +65,21 @@ def test_an_id_and_a_key_are_one_too_many(tmp_path: Path) -> None:
         Conversation.open(key=" ", store=tmp_path / "store.db")
 
 
+@pytest.mark.parametrize("key", [None, "", " ", 42, b"ada", ["ada"]])
+def test_what_is_no_key_opens_no_conversation(key: object) -> None:
+    with Conversations("memory:") as conversations:
+        with pytest.raises(ConfigError, match="such as 'user-42'"):
+            conversations.open(key)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="such as 'user-42'"):
+            asyncio.run(conversations.aopen(key))  # type: ignore[arg-type]
+        assert not conversations.sessions.list()
+    if key is not None:
+        with pytest.raises(ConfigError, match="such as 'user-42'"):
+            Conversation.open(key=key, store="memory:")  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="such as 'user-42'"):
+            asyncio.run(AsyncConversation.open(key=key, store="memory:"))  # type: ignore[arg-type]
+
+
 def test_two_callers_of_one_key_share_it_and_idle_ones_go(tmp_path: Path) -> None:
     with Conversations(tmp_path / "store.db", most=2) as conversations:
         one = conversations.open("one")

@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
-__all__ = ["Flow", "compaction"]
+__all__ = ["COVERED", "Flow", "compaction"]
 
+COVERED = "the deterministic record covers"
+"""Stands in the warning about a record that no model wrote although one was asked."""
 Flow: TypeAlias = Generator[Ask, Answer, Outcome]
 
 
@@ -83,7 +85,7 @@ def _folded(plan: CompactionPlan, policy: Policy, context: PassContext) -> Flow:
     source = yield from _summarize(plan, policy, context, live)
     if isinstance(source, Declined):
         reason = context.redact(source.reason)
-        return Abandoned(plan.source, _untouched(plan.source, context), reason)
+        return Abandoned(plan.source, _untouched(plan.source, context), reason, is_unwritten=True)
     built = fold(plan, source.draft, context, _with_notes(plan, context, live))
     load = load_of(built.transcript, context.scale)
     # Tokens are judged by the plan; here only bytes and images can be over their limits.
@@ -132,7 +134,7 @@ def _summarize(
         redact=context.redact,
         today=context.today,
         focus=context.focus,
-        hint="" if context.focus else derive_focus(plan.bare.transcript),
+        hint="" if context.focus else derive_focus(plan.bare.transcript, context.redact),
         task=said[-1] if said else "",
         opening=said[0] if said else "",
         context=plan.bare.transcript,
@@ -148,15 +150,21 @@ def _summarize(
             report = SummaryReport(origin, written.model, chunks=written.chunks)
             told = draft(job, context.toolkit, written)
             return _Source(told, report, written.warnings)
-        if written.failure is Failure.AUTH:
+        if written.failure is Failure.AUTH and _can_be_sent(plan, policy, context):
             return written
         if policy.abort_on_summary_failure:
             frozen = "the conversation stays as it is until it is compressed by hand or begun anew"
             return replace(written, reason=f"{written.reason}; {frozen}")
         reason = context.redact(written.reason)
-        covered = f"the deterministic record covers {len(job.messages)} messages"
+        covered = f"{COVERED} {len(job.messages)} messages"
         warnings = (f"{reason}; {covered}",)
     return _Source(draft(job, context.toolkit), SummaryReport("deterministic"), warnings)
+
+
+def _can_be_sent(plan: CompactionPlan, policy: Policy, context: PassContext) -> bool:
+    """Say whether the conversation can go on as it is until somebody mends what is broken."""
+    most = replace(policy.budget, tokens=policy.limit_tokens)
+    return not plan.shares.strict and not most.exceeded(load_of(plan.source, context.scale))
 
 
 def _concluded(plan: CompactionPlan, source: _Source, built: Fold, context: PassContext) -> Outcome:

@@ -155,6 +155,8 @@ class Abandoned:
     transcript: Transcript
     report: Report
     reason: str
+    is_unwritten: bool = False
+    """Whether the reason is that nobody wrote a summary, which no pruning puts right."""
 
     def __repr__(self) -> str:
         """Return the reason; the transcript may be long."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.config.home import NoHome, config_file
 from holdfast.config.settings import Default, Environment, FileOrigin, Setting, Settings, assemble
-from holdfast.config.table import FORMER, KEYS, LATER, checked, read_text, unknown
+from holdfast.config.table import FORMER, KEYS, checked, read_text, unknown
 from holdfast.errors import ConfigError, reason_of
 
 if TYPE_CHECKING:
@@ -58,10 +58,6 @@ def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
 
 
 def _unknown(variable: str, origin: Environment) -> ConfigError:
-    later = {f"{_PREFIX}{path.upper().replace('.', '_')}": path for path in LATER}
-    for start, path in later.items():
-        if variable == start or variable.startswith(f"{start}_"):
-            return unknown(path, origin, spelled=path)
     former = {f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()}
     if variable in former:
         return ConfigError(f"{origin} is now called {KEYS[former[variable]].variable}; rename it")

@@ -15,6 +15,7 @@ from holdfast.compaction import (
     Request,
     Unchanged,
 )
+from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
 from holdfast.conversation.effects import Background, Join, Sleep, inside, is_inside
 from holdfast.conversation.lease import Taken, hold_lease
@@ -61,16 +62,21 @@ class LastRequest:
     """The warning on the way to the threshold, until usage falls or a pass was made."""
     trouble: tuple[str, ...] = ()
     """Why the newest pass was given up, or what failed beside the turn, until one goes well."""
+    is_unwritten: bool = False
+    """Whether that was for want of a summary: until one is written, no pruning puts it right."""
     flaws: Flaws = field(default_factory=Flaws)
 
     def after(self, report: CompactionReport, *, by_hand: bool) -> LastRequest:
         """Return what is left to be told after a pass.
 
-        A pass that changed the window has put right what went wrong before it; what is to be said
-        of its own result is stored with it. One that found nothing to do has put nothing right,
-        but for whoever asked for it and was told so.
+        A pass that changed the window has put right what went wrong before it, but for a summary
+        that is still not written; what is to be said of its own result is stored with it.
+        One that found nothing to do has put nothing right, but for whoever asked for it and was
+        told so.
         """
         match report.result:
+            case Pruned() if self.is_unwritten:
+                return replace(self, pressure="")
             case Folded() | Pruned():
                 trouble = ()
             case Unchanged():
@@ -79,7 +85,9 @@ class LastRequest:
                 trouble = (f"{GIVEN_UP}{reason}", *report.warnings)
             case _:
                 assert_never(report.result)
-        return replace(self, pressure="", trouble=trouble)
+        unwritten = isinstance(report.result, Abandoned) and report.result.is_unwritten
+        is_unwritten = unwritten or (self.is_unwritten and trouble == self.trouble)
+        return replace(self, pressure="", trouble=trouble, is_unwritten=is_unwritten)
 
 
 class AutoCompactor:
@@ -234,7 +242,7 @@ class AutoCompactor:
         """Let the log and the status say what went wrong beside the turn."""
         _log.warning("session %s: %s", self._live.id, error)
         with self._live.lock:
-            self.last = replace(self.last, trouble=(str(error),))
+            self.last = replace(self.last, trouble=(str(error),), is_unwritten=False)
 
     def troubles(self, view: int | None) -> tuple[str, ...]:
         """Return what went wrong and no pass has put right since."""
@@ -362,7 +370,7 @@ class AutoCompactor:
             said = f"{type(error).__name__}: {error}"
         _log.warning("the compaction in the background failed: %s", said)
         with self._live.lock:
-            self.last = replace(self.last, trouble=(said,))
+            self.last = replace(self.last, trouble=(said,), is_unwritten=False)
 
 
 def flaws_of(store: Store, session: str, view: int | None) -> Flaws:
@@ -373,11 +381,16 @@ def flaws_of(store: Store, session: str, view: int | None) -> Flaws:
     """
     parents = {each.id: each.parent for each in store.views(session)} if view else {}
     passes = {each.after: each for each in store.compactions(session)} if view else {}
-    at = view
-    # A rewind stands on the compaction before it.
-    while at is not None and at not in passes:
+    at, told, told_before = view, list[str](), False
+    # A rewind stands on the compaction before it, and a pass that pruned on the record before it.
+    while at is not None:
+        if (found := passes.get(at)) is not None:
+            told += [each for each in warnings_of(found) if not told_before or COVERED in each]
+            told_before = True
+            if found.report.get("outcome") != "pruned_only":
+                break
         at = parents.get(at)
-    return Flaws(session, view, () if at is None else warnings_of(passes[at]))
+    return Flaws(session, view, tuple(told))
 
 
 def warnings_of(record: CompactionRecord) -> tuple[str, ...]:

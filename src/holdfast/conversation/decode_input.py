@@ -25,6 +25,7 @@ __all__ = [
     "Content",
     "check_dialect",
     "decode_messages",
+    "id_of_call",
     "reply_of",
     "spoken",
     "tool_answer",
@@ -71,6 +72,26 @@ def with_recalled(said: Transcript, recalled: str) -> Transcript:
     """Return what a user said, with what memory says of it before the words."""
     first, *rest = said
     return (replace(first, parts=(Recalled(recalled), *first.parts)), *rest)
+
+
+def id_of_call(call: object) -> str:
+    """Return the id by which a call is answered; the call itself may be given, as SDKs have it.
+
+    Raises:
+        DecodeError: when there is none.
+    """
+    if isinstance(call, str):
+        return call
+    # The Responses API gives a call an id as an item too, which answers nothing.
+    for name in ("call_id", "id"):
+        if isinstance(call, Mapping):
+            found = cast("Mapping[str, object]", call).get(name)
+        else:
+            found = getattr(call, name, None)
+        if isinstance(found, str):
+            return found
+    problem = f"expected the id of a tool call, found {call!r:.80}"
+    raise DecodeError("tool result", "call_id", f"{problem}; the model's answer has it: call.id")
 
 
 def tool_answer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, overload
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING, overload
 from holdfast.compaction.prune import middle_out, pointer_to
 from holdfast.conversation.decode_input import (
     decode_messages,
+    id_of_call,
     reply_of,
     spoken,
     tool_answer,
     with_recalled,
 )
 from holdfast.conversation.system_prompt import PROMPT_KEY, bare_prompt, heading_of
-from holdfast.errors import SessionEnded
+from holdfast.errors import DecodeError, SessionEnded
 from holdfast.keywords import names_checked
 from holdfast.ports import Amendment
 from holdfast.session import MESSAGE_ID_MARK, Draft, Entry, Usage
@@ -68,14 +70,21 @@ class MessageLog(Sequence[Entry]):
         return self.append(spoken(Role.ASSISTANT, content))[-1]
 
     def add_tool_result(
-        self, call_id: str, content: Content | Message, *, name: str = "", is_error: bool = False
+        self, call_id: object, content: Content | Message, *, name: str = "", is_error: bool = False
     ) -> Entry:
         """Add what a tool answered.
 
         An output over the tool's limit is shown in part; the store keeps it whole.
+
+        Raises:
+            DecodeError: when no call waits for it; the sentence names those that wait.
         """
-        name = name or self._name_of(call_id)
-        return self.append((tool_answer(call_id, content, name=name, is_error=is_error),))[-1]
+        id_ = id_of_call(call_id)
+        name = name or self._name_of(id_)
+        answer = tool_answer(id_, content, name=name, is_error=is_error)
+        with self._live.lock:
+            self._check_waits(id_)
+            return self.append((answer,))[-1]
 
     def add(self, messages: object, format: str = "") -> tuple[Entry, ...]:  # noqa: A002 - its name
         """Add a message or several as a provider writes them, all or none."""
@@ -164,7 +173,7 @@ class MessageLog(Sequence[Entry]):
         # Pins are kept beside the log, where they can be taken away again.
         pinned = message.pinned
         message = replace(message, pinned=False) if pinned else message
-        short = shortened(message, limit, weigh)
+        short = shortened(message, limit, weigh, deps.redact)
         shown = short or message
         return Draft(
             message=shown,
@@ -173,6 +182,30 @@ class MessageLog(Sequence[Entry]):
             whole=None if short is None else message,
             pinned=pinned,
         )
+
+    def _check_waits(self, id_: str) -> None:
+        """Refuse a result that no call waits for: no provider takes it, so no window shows it."""
+        live = self._live
+        waiting: Counter[str] = Counter()
+        for message in live.refresh().transcript:
+            waiting.update(call.id for call in message.calls)
+            # Some servers give several calls one id; others begin anew with each answer.
+            given = () if message.synthetic else message.results
+            waiting.subtract(each.call_id for each in given if waiting[each.call_id])
+        if waiting[id_] > 0:
+            return
+        if id_ in waiting:
+            problem = f"call {id_!r} was answered already, and a call has one result"
+        else:
+            store = live.deps.store
+            said = (store.since(each.id, 0) for each in store.lineage(live.id))
+            if any(call.id == id_ for log in said for each in log for call in each.message.calls):
+                # Its call was folded meanwhile: the log has them both.
+                return
+            problem = f"no call has the id {id_!r:.80}"
+        names = ", ".join(repr(each) for each, count in waiting.items() if count > 0)
+        hint = f"these wait for a result: {names}" if names else "no call waits for a result"
+        raise DecodeError("tool result", "call_id", f"{problem}; {hint}")
 
     def _name_of(self, call_id: str) -> str:
         with self._live.lock:
@@ -187,7 +220,10 @@ class MessageLog(Sequence[Entry]):
 
 
 def shortened(
-    message: Message, limit: Callable[[ToolResult], int], count: Callable[[Message], int]
+    message: Message,
+    limit: Callable[[ToolResult], int],
+    count: Callable[[Message], int],
+    redact: Callable[[str], str] = str,
 ) -> Message | None:
     """Return the message with its oversized results cut in the middle, or nothing if all fit.
 
@@ -195,6 +231,7 @@ def shortened(
         message: What tools answered.
         limit: The tokens that an output may take, by its tool.
         count: The tokens of a message.
+        redact: Knows the secrets that no cut may part.
     """
 
     def cut(result: ToolResult) -> ToolResult:
@@ -202,7 +239,7 @@ def shortened(
         if weight <= most:
             return result
         content = tuple(
-            replace(piece, text=_middle_out(piece.text, most / weight))
+            replace(piece, text=_middle_out(piece.text, most / weight, redact))
             if isinstance(piece, Text)
             else piece
             for piece in result.content
@@ -213,8 +250,8 @@ def shortened(
     return None if parts == message.parts else replace(message, parts=parts)
 
 
-def _middle_out(text: str, share: float) -> str:
+def _middle_out(text: str, share: float, redact: Callable[[str], str]) -> str:
     # The pointer itself takes room; a little more than needed is left out.
     pointer = pointer_to(MESSAGE_ID_MARK)
     room = max(int(len(text) * share * 0.95) - len(pointer) - 80, _SMALLEST)
-    return text if room >= len(text) else middle_out(text, room, pointer)
+    return text if room >= len(text) else middle_out(text, room, pointer, redact)

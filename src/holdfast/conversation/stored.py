@@ -132,11 +132,20 @@ class StoredConversation:
         return added
 
     def add_tool_result(
-        self, call_id: str, content: Content | Message, *, name: str = "", is_error: bool = False
+        self, call_id: object, content: Content | Message, *, name: str = "", is_error: bool = False
     ) -> Entry:
         """Add what a tool answered, and return the stored message.
 
         An output over the tool's limit is shown in part; the store keeps it whole.
+
+        Args:
+            call_id: The id of the call that it answers, or the call as an SDK has it.
+            content: The output as words, or content parts.
+            name: The tool; by default as the call names it.
+            is_error: Whether the tool failed.
+
+        Raises:
+            DecodeError: when no call of that id waits for a result; it names those that do.
         """
         return self.log.add_tool_result(call_id, content, name=name, is_error=is_error)
 

@@ -9,7 +9,8 @@ awaiting.
 - The last model fails: automatic asks are declined for 30 s after an unreadable answer, 600 s when
   nothing is configured, 60 s otherwise. A longer `Retry-After` extends that.
 - The last model asks to come back within 5 s: it waits that long and retries once.
-- HTTP 401 or 403: `Declined(AUTH)` at once. Asking another model would hide a broken credential.
+- HTTP 401 or 403: `Declined(AUTH)` at once. Asking another model would hide a broken credential;
+  a conversation that cannot be sent as it is gets the record that needs no model.
 - An empty answer is a failure like any other.
 - A refusal, an echo of the request or more words than the turns had: one repair attempt, then a
   failure. Any other answer is used, whatever its form.

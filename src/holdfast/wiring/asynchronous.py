@@ -18,7 +18,7 @@ from holdfast.deadline import in_thread
 from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
 from holdfast.session import EndReason
-from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
+from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow, send_body
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class AsyncConversation:
 
     async def call(
         self,
-        send: Callable[[list[dict[str, object]]], Awaitable[Result]],
+        send: Callable[..., Awaitable[Result]],
         *,
         format: str = "openai",  # noqa: A002 - its name
         attempts: int = ATTEMPTS,
@@ -241,7 +241,7 @@ class AsyncConversation:
         """Send the window, record the answer and return it; see `Conversation.call`."""
         for attempt in range(1, attempts):
             try:
-                response = await send(await self.messages(format))
+                response = await send_body(send, await self.body(format), format)
             except Exception as error:
                 if not is_context_overflow(error):
                     raise
@@ -249,7 +249,7 @@ class AsyncConversation:
             else:
                 break
         else:
-            response = await send(await self.messages(format))
+            response = await send_body(send, await self.body(format), format)
         await self.add_response(response)
         return response
 

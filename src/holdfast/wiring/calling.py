@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from holdfast.errors import DecodeError, ModelOverflow
+from holdfast.errors import ConfigError, DecodeError, ModelOverflow
 from holdfast.keywords import names_checked
 from holdfast.ports import Spoken
 from holdfast.providers.provider_errors import FailureKind, failure_of, status_kind
@@ -14,12 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.providers.stream_adapter import StreamAssembler
+    from holdfast.wire import Body
 
-__all__ = ["ATTEMPTS", "StreamRecorder", "is_context_overflow"]
+__all__ = ["ATTEMPTS", "StreamRecorder", "is_context_overflow", "send_body"]
 
 ATTEMPTS = 3
 """How often a request is sent that is refused for its size."""
+Result = TypeVar("Result")
 _BAD_REQUEST = 400
+_ANTHROPIC = ("message_", "content_block_", "ping", "error")
+_MADE_OF_CHUNKS = ("content.", "refusal.", "tool_calls.", "logprobs.")
+"""How events begin that the helper of OpenAI chat sends beside the chunks themselves."""
 
 
 @names_checked
@@ -38,6 +44,28 @@ def is_context_overflow(error: object) -> bool:
     return status_kind(_BAD_REQUEST, str(error)) is FailureKind.TOO_LARGE
 
 
+def send_body(send: Callable[..., Result], body: Body, dialect: str) -> Result:
+    """Hand a request to whoever sends it: its messages, and the system prompt beside them.
+
+    Raises:
+        ConfigError: when there is a system prompt beside the messages and `send` takes none.
+    """
+    try:
+        taken = signature(send).parameters
+    except (TypeError, ValueError):
+        taken = {}
+    named = taken.get("system")
+    if body.system is None and (named is None or named.default is not Parameter.empty):
+        return send(body.messages)
+    if named or any(each.kind is Parameter.VAR_KEYWORD for each in taken.values()):
+        return send(body.messages, system=body.system)
+    raise ConfigError(
+        f"format {dialect!r} has the system prompt beside the messages, and it would not be sent: "
+        "let send take it too, as in call(lambda messages, system: ..., "
+        f"format={dialect!r})"
+    )
+
+
 class StreamRecorder:
     """Puts the answer together that the chunks of a stream make up, whichever SDK they are of."""
 
@@ -45,45 +73,83 @@ class StreamRecorder:
         """Begin with nothing said."""
         self._assembler: StreamAssembler | None = None
         self._words: list[str] = []
-        self._whole: object = None
 
     def take(self, chunk: object) -> None:
-        """Take in the next chunk: OpenAI chat or Responses, or Anthropic, as object or JSON.
+        """Take in the next chunk: OpenAI chat or Responses, Anthropic or Gemini, object or JSON.
+
+        The events of the SDKs' own stream helpers are chunks too.
 
         Raises:
             DecodeError: when it is none of these.
         """
-        dump = cast("Callable[..., object] | None", getattr(chunk, "model_dump", None))
-        plain = dump(mode="json", exclude_unset=True) if dump else chunk
-        if not isinstance(plain, Mapping):
-            problem = f"a {type(chunk).__name__} is no chunk of a stream that is known"
-            raise DecodeError("stream", "chunk", f"{problem}; hand add_response the whole answer")
-        fields = cast("Mapping[str, object]", plain)
-        kind = str(fields.get("type", ""))
-        if kind.startswith("response."):
-            if kind == "response.output_text.delta":
-                self._words.append(str(fields.get("delta", "")))
-            self._whole = fields.get("response") if kind == "response.completed" else self._whole
+        kind = _kind(chunk)
+        if kind == "chunk":
+            # What the helper of OpenAI chat makes of a chunk follows in events of its own.
+            self.take(chunk["chunk"] if isinstance(chunk, Mapping) else getattr(chunk, kind, None))
             return
+        dump = cast("Callable[..., object] | None", getattr(chunk, "model_dump", None))
+        plain = dump(mode="json", exclude_unset=True, warnings=False) if dump else chunk
+        if not isinstance(plain, Mapping):
+            raise _unknown(type(chunk).__name__)
+        fields = cast("Mapping[str, object]", plain)
         if self._assembler is None:
-            self._assembler = _assembler(is_openai="choices" in fields)
+            if kind.startswith(_MADE_OF_CHUNKS):
+                self._words.append(str(fields["delta"]) if kind == "content.delta" else "")
+                return
+            self._assembler = _assembler(fields, kind, type(chunk).__name__)
         for piece in self._assembler.take(fields):
             if isinstance(piece, Spoken):
                 self._words.append(piece.text)
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether the end of the answer has come."""
+        return self._assembler is not None and self._assembler.is_whole
 
     @property
     def answer(self) -> object:
         """Return the whole answer, or the words of one that was cut off; None where none came."""
         if self._assembler is not None and self._assembler.is_whole:
             return self._assembler.answer()
-        return self._whole or "".join(self._words) or None
+        return "".join(self._words) or None
+
+    @property
+    def partial(self) -> dict[str, object] | None:
+        """Return what is finished of an answer that was cut off, and all of its words."""
+        return self._assembler.partial() if self._assembler is not None else None
 
 
-def _assembler(*, is_openai: bool) -> StreamAssembler:
-    if is_openai:
+def _kind(chunk: object) -> str:
+    if isinstance(chunk, Mapping):
+        return str(cast("Mapping[str, object]", chunk).get("type", ""))
+    return str(getattr(chunk, "type", ""))
+
+
+def _unknown(found: str) -> DecodeError:
+    problem = f"a {found} is no chunk of a stream that is known, so that nothing can be recorded"
+    return DecodeError("stream", "chunk", f"{problem}; hand add_response the whole answer")
+
+
+def _assembler(first: Mapping[str, object], kind: str, name: str) -> StreamAssembler:
+    """Return what puts a stream together, by its first chunk.
+
+    Raises:
+        DecodeError: when no stream that is known begins so.
+    """
+    if kind.startswith("response."):
+        from holdfast.providers.stream_assemblers import ResponsesStream
+
+        return ResponsesStream()
+    if "choices" in first:
         from holdfast.providers.openai_model import ChatStream
 
         return ChatStream()
+    if "candidates" in first or "usageMetadata" in first:
+        from holdfast.providers.stream_assemblers import GeminiStream
+
+        return GeminiStream()
+    if not kind.startswith(_ANTHROPIC) and "error" not in first:
+        raise _unknown(f"{name} with {', '.join(map(str, first)) or 'nothing'}")
     from holdfast.providers.anthropic_model import MessageStream
 
     return MessageStream()

@@ -19,7 +19,7 @@ from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
 from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
-from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow
+from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow, send_body
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.stores import open_store, store_of
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Conversation",
     "ConversationOptions",
+    "check_key",
     "dependencies",
     "session_of",
     "stored_conversation",
@@ -164,6 +165,8 @@ class Conversation(StoredConversation):
             UnknownSession: when there is no session of that id.
         """
         check_names(options, ConversationOptions.__annotations__, "Conversation.open")
+        if key is not None:
+            check_key(key)
         assembly = Assembly(options.get("settings"))
         place = options.get("store")
         if place is None:
@@ -185,7 +188,7 @@ class Conversation(StoredConversation):
 
     def call(
         self,
-        send: Callable[[list[dict[str, object]]], Response],
+        send: Callable[..., Response],
         *,
         format: str = "openai",  # noqa: A002 - its name
         attempts: int = ATTEMPTS,
@@ -195,13 +198,18 @@ class Conversation(StoredConversation):
         A request that is refused for its size is compacted and sent again, tighter each time.
 
         Args:
-            send: Sends messages and returns what the SDK returned.
+            send: Sends messages and returns what the SDK returned. Where a provider has the system
+                prompt beside the messages, `send` takes it as `system`:
+                `lambda messages, system: client.messages.create(messages=messages, system=system)`.
             format: The dialect of the messages.
             attempts: How often the request is sent at most.
+
+        Raises:
+            ConfigError: when there is a system prompt beside the messages and `send` takes none.
         """
         for attempt in range(1, attempts):
             try:
-                response = send(self.messages(format))
+                response = send_body(send, self.body(format), format)
             except Exception as error:
                 if not is_context_overflow(error):
                     raise
@@ -209,7 +217,7 @@ class Conversation(StoredConversation):
             else:
                 break
         else:
-            response = send(self.messages(format))
+            response = send_body(send, self.body(format), format)
         self.add_response(response)
         return response
 
@@ -261,7 +269,7 @@ def dependencies(
     assembly: Assembly, store: Store, wanted: ConversationOptions, *, owns_store: bool = False
 ) -> Dependencies:
     """Return what a conversation works with: what the caller wants over what is configured."""
-    settings, redactor = assembly.settings, wanted.get("redactor") or assembly.redactor
+    settings, redactor = assembly.settings, assembly.redactor_with(wanted.get("redactor"))
     options = _session_options(settings, wanted)
     stated = assembly.stated_window(options.model, _length(wanted))
     options = replace(options, context_length=stated)
@@ -327,6 +335,20 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
     )
 
 
+def check_key(key: object) -> None:
+    """Refuse what is no key: whoever is called nothing would share one conversation with others.
+
+    Raises:
+        ConfigError: when it is no text, or an empty one.
+    """
+    if isinstance(key, str) and key.strip():
+        return
+    problem = "empty" if isinstance(key, str) else f"{key!r:.80}"
+    raise ConfigError(
+        f"key is {problem}; it is the text by which you call the conversation, such as 'user-42'"
+    )
+
+
 def with_kept(
     store: Store, options: ConversationOptions, id_: str | None, key: str | None
 ) -> ConversationOptions:
@@ -368,8 +390,6 @@ def session_of(
         return _resumed(deps, id_, options)
     if key is None:
         return _begun(deps, options)
-    if not key.strip():
-        raise ConfigError("key is empty; it is what you call the conversation, such as 'user-42'")
     found = deps.store.keyed(key)
     if found is None:
         try:
