@@ -1,5 +1,6 @@
 """`holdfast search`: what was said is found, shown with its match, or said not to be there."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -54,6 +55,44 @@ def test_a_match_is_listed_with_title_place_and_words() -> None:
     assert title == "Animals"
     assert re.fullmatch(rf"  {id_}  [-\d]+ [\d:]+  message 2  assistant  just now", place)
     assert words == "    A zebra lives in the >>>savanna<<<."
+
+
+def test_a_search_is_narrowed_by_part_of_a_model_and_by_place_as_a_list_is(tmp_path: Path) -> None:
+    held = []
+    for name, folder in (("claude-opus-4-6", "/src/shop"), ("gpt-5", "/src/bank")):
+        file = tmp_path / f"{name}.jsonl"
+        common = {"sessionId": name, "cwd": folder, "gitBranch": f"on-{name}", "isSidechain": False}
+        said = {"role": "user", "content": f"The harbor is in {folder}/main.py"}
+        answer = {
+            **{"id": "m", "type": "message", "role": "assistant", "model": name},
+            "content": [{"type": "text", "text": "Noted."}],
+        }
+        lines = [
+            {**common, "type": "user", "uuid": "a", "parentUuid": None, "message": said},
+            {**common, "type": "assistant", "uuid": "b", "parentUuid": "a", "message": answer},
+        ]
+        file.write_text("".join(json.dumps(each) + "\n" for each in lines), "utf-8")
+        assert run("import", str(file)).code == 0
+        (id_,) = set(found("harbor")) - set(held)
+        held.append(id_)
+    shop, bank = held
+    assert found("harbor", "--model", "Opus") == [shop]
+    assert sorted(found("harbor", "--model", "opus", "--model", "gpt")) == sorted(held)
+    assert found("harbor", "--project", "/src/bank") == [bank]
+    assert found("harbor", "--branch", "on-gpt-5") == [bank]
+    assert found("harbor", "--file", "shop/main.py") == [shop]
+    assert found("harbor", "--agent", "claude-code", "--project", "shop") == [shop]
+    assert found("harbor", "--project", "/src/bank", "--model", "opus") == []
+
+
+@pytest.mark.parametrize("command", [("search", "zebra"), ("sessions", "list")])
+def test_an_agent_that_nothing_is_from_gets_the_names_that_are_there(
+    command: tuple[str, ...],
+) -> None:
+    talk("A zebra.", source="import:claude-code")
+    talk("Another zebra.")
+    ended = run(*command, "--agent", "claude")
+    assert "no session is from claude; there are: claude-code, cli" in ended.errors
 
 
 def test_several_words_need_no_quotes() -> None:

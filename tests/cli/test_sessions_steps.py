@@ -314,6 +314,8 @@ def test_a_backup_is_a_store_and_never_replaces_a_file_unasked(
     replaced = run("sessions", "backup", str(copy), "--yes")
     assert replaced.code == 0
     assert "in place of the file that was there" in replaced.text
+    made = run("sessions", "backup", str(tmp_path / "new" / "copy.db"))
+    assert f"made the folder {tmp_path / 'new'}" in made.text
     assert run("sessions", "backup", str(store_in(home)), "--yes").code == 1
     assert run("sessions", "backup", str(tmp_path)).code == 1
 

@@ -42,6 +42,9 @@ class _Options(TypedDict):
     until: int | None
     session: str | None
     models: tuple[str, ...]
+    project: str
+    branch: str
+    file: str
     sort: Sort
     offset: int
     all_sources: bool
@@ -68,7 +71,14 @@ class _Options(TypedDict):
 @click.option(
     "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N results."
 )
-@click.option("--source", "sources", multiple=True, metavar="S", help="Only sessions from here.")
+@click.option(
+    "--source",
+    "--agent",
+    "sources",
+    multiple=True,
+    metavar="S",
+    help="Only sessions from here, such as cli or codex.",
+)
 @click.option(
     "--role",
     "roles",
@@ -82,7 +92,14 @@ class _Options(TypedDict):
     "--until", metavar="T", callback=read_moment(end=True), help="Said at this time or earlier."
 )
 @click.option("--session", metavar="ID", help="Passages of one conversation; last is the last.")
-@click.option("--model", "models", multiple=True, metavar="M", help="Only sessions with it.")
+@click.option(
+    "--project", default="", metavar="FOLDER", help="Only what took place in this folder."
+)
+@click.option("--branch", default="", metavar="B", help="Only what took place on this branch.")
+@click.option("--file", default="", metavar="FILE", help="Only where this file was named.")
+@click.option(
+    "--model", "models", multiple=True, metavar="M", help="Only models whose name holds this."
+)
 @click.option(
     "--sort",
     type=click.Choice(get_args(Sort)),
@@ -115,17 +132,37 @@ def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
 def _searched(opened: OpenStore, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for it.
     from holdfast.views.search import search_hits, search_json
-    from holdfast.views.sessions import find_session
+    from holdfast.views.sessions import (
+        EVERYTHING,
+        SessionFilter,
+        admitted,
+        find_session,
+        folder_meant,
+        unknown_sources,
+    )
     from holdfast.wiring.searching import search_in
 
     query = " ".join(options["query"])
     named = options["session"]
+    filters = [
+        SessionFilter(
+            project=folder_meant(options["project"]),
+            branch=options["branch"],
+            file=options["file"],
+            model=model,
+        )
+        for model in options["models"] or ("",)
+    ]
+    is_narrowed = EVERYTHING not in filters
+    ids = admitted(opened.store, filters) if is_narrowed else ()
+    if is_narrowed and not ids:
+        return _none("no session is like that", query, as_json=opened.as_json)
     scope = Scope(
         roles=tuple(map(Role, options["roles"])),
         sources=meant_sources(options["sources"]),
         since=options["since"],
         until=options["until"],
-        models=options["models"],
+        sessions=ids,
         include_subagents=options["all_sources"],
     )
     limit, offset, sort = options["limit"], options["offset"], options["sort"]
@@ -141,9 +178,10 @@ def _searched(opened: OpenStore, options: _Options) -> Exit:
     if isinstance(found, Wrong):
         return _none(found.problem, query, as_json=opened.as_json)
     if not search_hits(found):
-        narrowing = ("sources", "roles", "since", "until", "session", "models")
-        flags = [each for each in narrowing if options[each]]
-        if flags:
+        narrowing = ("sources", "roles", "since", "until", "session")
+        if unknown := unknown_sources(opened.store, options["sources"]):
+            hint = unknown
+        elif ids or any(options[each] for each in narrowing):
             hint = "nothing was found that is like that; try without some of the flags"
         else:
             hint = (

@@ -46,6 +46,8 @@ class Scope:
     since: int | None = None
     until: int | None = None
     models: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    """Only in the sessions with these ids; empty means all."""
     include_subagents: bool = False
 
     @property
@@ -67,6 +69,7 @@ class Scope:
             since=self.since,
             until=self.until,
             models=self.models,
+            sessions=self.sessions,
         )
 
 

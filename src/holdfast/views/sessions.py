@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
 from holdfast.recall import Filters
-from holdfast.session import UNDATED, Fork, Usage, places_of
+from holdfast.recall.values import agent_of, meant_sources
+from holdfast.session import UNDATED, Fork, Usage, is_among, places_of
 from holdfast.session.lineage_reader import ancestry
 from holdfast.session.titles import short_title
 from holdfast.views.words import crop, iso_time
@@ -29,6 +30,7 @@ __all__ = [
     "UNTITLED",
     "SessionFilter",
     "SessionRow",
+    "admitted",
     "compaction_fields",
     "conversations",
     "every_session",
@@ -39,6 +41,7 @@ __all__ = [
     "state_of",
     "store_figures",
     "title_of",
+    "unknown_sources",
 ]
 
 UNTITLED = "(no title)"
@@ -153,6 +156,22 @@ class SessionFilter:
 
 EVERYTHING = SessionFilter()
 """Narrows nothing."""
+
+
+def admitted(store: Store, filters: Sequence[SessionFilter]) -> tuple[str, ...]:
+    """Return the ids of the sessions outside the trash that one of the filters wants."""
+    wanted = [each.admits(store) for each in filters]
+    listed = _paged(store, Listing(limit=None))
+    return tuple(each.id for each in listed if any(is_one(each) for is_one in wanted))
+
+
+def unknown_sources(store: Store, names: Sequence[str]) -> str:
+    """Say that no session is from any of these sources, and which there are; empty if one is."""
+    there = {each.source for each in _paged(store, Listing(limit=None))}
+    if not names or not there or any(is_among(each, meant_sources(names)) for each in there):
+        return ""
+    known = ", ".join(sorted({agent_of(each) or each for each in there}))
+    return f"no session is from {' or '.join(names)}; there are: {known}"
 
 
 def folder_meant(text: str) -> str:

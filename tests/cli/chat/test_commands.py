@@ -184,7 +184,8 @@ def test_a_branch_ends_the_conversation_unless_told_to_keep_it(
         ended = talk(server, "One", line)
     branch, old = sorted(stored(home), key=lambda each: each.parent is None)
     assert (branch.title, old.end_reason) == (title, end)
-    assert f"on a branch: {title}; /resume {old.id} goes back" in shown(ended)
+    back = "begins another one where you left" if end else "goes back"
+    assert f"on a branch: {title}; /resume {old.id} {back}" in " ".join(shown(ended))
 
 
 def test_a_branch_goes_another_way_and_the_conversation_stays(home: Path) -> None:

@@ -93,12 +93,9 @@ def test_a_configured_server_that_moved_takes_its_conversations_along_without_cr
             flags = ("--resume", "last") if stored(home) else ()
             assert run("chat", *flags, stdin=b"Hi\n").code == 0
             assert len(server.requests) == 1
-    (session,) = stored(home)
-    assert session.server == {
-        "base_url": f"{server.url}/v1",
-        "provider": "auto",
-        "named": False,
-    }
+            (session,) = stored(home)
+            kept = {"base_url": f"{server.url}/v1", "provider": "auto", "named": False}
+            assert session.server == kept
 
 
 def test_a_default_for_new_conversations_is_not_taken_for_a_stored_one(home: Path) -> None:

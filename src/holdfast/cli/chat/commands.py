@@ -78,7 +78,8 @@ def branch(room: ChatRoom, title: str) -> list[Line]:
     keeps = first == _KEEP
     title = "".join(rest) if keeps else title
     room.move(room.chats.branch(room.chat, title, keep_parent=keeps))
-    return plain_line(f"on a branch: {room.chat.title}; /resume {left} goes back")
+    back = "goes back" if keeps else "begins another one where you left"
+    return plain_line(f"on a branch: {room.chat.title}; /resume {left} {back}")
 
 
 def resume(room: ChatRoom, name: str) -> list[Line]:

@@ -25,6 +25,7 @@ from holdfast.views.sessions import (
     folder_meant,
     state_of,
     title_of,
+    unknown_sources,
 )
 from holdfast.views.words import cells, shortly_ago
 
@@ -145,7 +146,9 @@ def list_command(*, as_json: bool, **options: Unpack[_Options]) -> None:
                 nothing = f"the trash of {opened.store.name} is empty"
             else:
                 asked = (*options["sources"], options["since"], options["until"], options["title"])
-                if any(asked) or only != EVERYTHING or options["offset"]:
+                if unknown := unknown_sources(opened.store, options["sources"]):
+                    nothing = unknown
+                elif any(asked) or only != EVERYTHING or options["offset"]:
                     nothing = f"no session of {opened.store.name} is like that"
                 else:
                     nothing = f"there are no sessions yet in {opened.store.name}"

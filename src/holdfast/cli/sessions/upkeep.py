@@ -266,10 +266,12 @@ def backup_command(opened: OpenStore, file: str, *, yes: bool) -> Exit:
     replaces = target.exists()
     if replaces and not agreed(f"{target} exists. Replace it?", yes=yes):
         return Exit.NOTHING_TO_DO
+    is_new_folder = not target.parent.exists()
     file_upkeep(opened.store, opened.store.name).backup(target)
     size = target.stat().st_size
     words = f"copied {opened.store.name} to {target} ({size:,} bytes)"
     words += ", in place of the file that was there" if replaces else ""
+    words += f"; made the folder {target.parent}" if is_new_folder else ""
     value = {"file": str(target), "bytes": size, "replaced": replaces}
     opened.answer(value, lambda _: [(Styled(words),)])
     return Exit.DONE

@@ -140,7 +140,8 @@ def _about_sessions(filters: Filters) -> Iterator[_Clause]:
         (f"{root} NOT", filters.exclude_lineages),
     ):
         if wanted:
-            yield f"{column} IN ({_marks(wanted)})", wanted
+            # As one value, because there may be more than a statement takes.
+            yield f"{column} IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
     for sources, negation in ((filters.sources, ""), (filters.exclude_sources, "NOT ")):
         if sources:
             either = " OR ".join("s.source GLOB ?" for _ in sources)
