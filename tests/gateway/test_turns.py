@@ -145,6 +145,7 @@ def test_a_request_fits_together_with_the_tools_that_go_with_it() -> None:
         tools = [{"type": "function", "function": {"name": "read", "description": words}}]
         turns = keeper(window)
         messages = [said("user", "Rule: port 8443 only. Read all.")]
+        out = None
         for number in range(60):
             messages += step(number)
             body = request(*messages, tools=tools)

@@ -138,15 +138,18 @@ def _gateway(settings: Settings) -> Generator[str]:
 
 def _ended(words: Sequence[str], environ: dict[str, str]) -> int:
     """Run a program in the foreground, and return its exit code."""
-    # A terminal sends an interrupt to both; it is the agent's to understand.
-    interrupted = signal.signal(signal.SIGINT, lambda *_: None)
+    child: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, _: object) -> None:
+        # A terminal sends an interrupt to both; it is the agent's to understand.
+        if child is not None and number == signal.SIGTERM:
+            child.terminate()
+
+    before = {each: signal.signal(each, pass_on) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         child = subprocess.Popen(words, env=environ)
-        ended = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-        try:
-            code = child.wait()
-        finally:
-            signal.signal(signal.SIGTERM, ended)
+        code = child.wait()
     finally:
-        signal.signal(signal.SIGINT, interrupted)
+        for each, handler in before.items():
+            signal.signal(each, handler)
     return code if code >= 0 else _BY_SIGNAL - code
