@@ -132,37 +132,20 @@ def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
 def _searched(opened: OpenStore, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for it.
     from holdfast.views.search import search_hits, search_json
-    from holdfast.views.sessions import (
-        EVERYTHING,
-        SessionFilter,
-        admitted,
-        find_session,
-        folder_meant,
-        unknown_sources,
-    )
+    from holdfast.views.sessions import find_session
     from holdfast.wiring.searching import search_in
 
     query = " ".join(options["query"])
     named = options["session"]
-    filters = [
-        SessionFilter(
-            project=folder_meant(options["project"]),
-            branch=options["branch"],
-            file=options["file"],
-            model=model,
-        )
-        for model in options["models"] or ("",)
-    ]
-    is_narrowed = EVERYTHING not in filters
-    ids = admitted(opened.store, filters) if is_narrowed else ()
-    if is_narrowed and not ids:
+    ids = _narrowed(opened, options)
+    if ids == ():
         return _none("no session is like that", query, as_json=opened.as_json)
     scope = Scope(
         roles=tuple(map(Role, options["roles"])),
         sources=meant_sources(options["sources"]),
         since=options["since"],
         until=options["until"],
-        sessions=ids,
+        sessions=ids or (),
         include_subagents=options["all_sources"],
     )
     limit, offset, sort = options["limit"], options["offset"], options["sort"]
@@ -178,16 +161,7 @@ def _searched(opened: OpenStore, options: _Options) -> Exit:
     if isinstance(found, Wrong):
         return _none(found.problem, query, as_json=opened.as_json)
     if not search_hits(found):
-        narrowing = ("sources", "roles", "since", "until", "session")
-        if unknown := unknown_sources(opened.store, options["sources"]):
-            hint = unknown
-        elif ids or any(options[each] for each in narrowing):
-            hint = "nothing was found that is like that; try without some of the flags"
-        else:
-            hint = (
-                f"nothing was found in {opened.store.name}; try fewer or other words, or part* "
-                "for the beginning of one"
-            )
+        hint = _hint(opened, options, is_narrowed=ids is not None)
         return _none(hint, query, as_json=opened.as_json)
     if opened.as_json:
         show_json(search_json(found, options["limit"]))
@@ -195,6 +169,37 @@ def _searched(opened: OpenStore, options: _Options) -> Exit:
         view = screen()
         view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
     return Exit.DONE
+
+
+def _narrowed(opened: OpenStore, options: _Options) -> tuple[str, ...] | None:
+    """Return the ids of the sessions that the flags about sessions mean; None for all."""
+    from holdfast.views.sessions import EVERYTHING, SessionFilter, admitted, folder_meant
+
+    filters = [
+        SessionFilter(
+            project=folder_meant(options["project"]),
+            branch=options["branch"],
+            file=options["file"],
+            model=model,
+        )
+        for model in options["models"] or ("",)
+    ]
+    return None if EVERYTHING in filters else admitted(opened.store, filters)
+
+
+def _hint(opened: OpenStore, options: _Options, *, is_narrowed: bool) -> str:
+    """Return what to try where nothing was found."""
+    from holdfast.views.sessions import unknown_sources
+
+    narrowing = ("sources", "roles", "since", "until", "session")
+    if unknown := unknown_sources(opened.store, options["sources"]):
+        return unknown
+    if is_narrowed or any(options[each] for each in narrowing):
+        return "nothing was found that is like that; try without some of the flags"
+    return (
+        f"nothing was found in {opened.store.name}; try fewer or other words, or part* "
+        "for the beginning of one"
+    )
 
 
 def _none(reason: str, query: str, *, as_json: bool) -> Exit:
