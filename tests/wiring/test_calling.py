@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
-import httpx
+import httpx2 as httpx
 import openai
 import pytest
 

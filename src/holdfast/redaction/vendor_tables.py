@@ -400,5 +400,5 @@ highnote_ slug 30 - random
 # Prefixes that no ending of a file's name has.
 EVEN_AFTER_DOT = tuple(
     b"""ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1-
-    sk_live_ rk_live_ sk_test_ npm_ pypi- hf_ xoxb- xoxp- xapp- AIza dop_v1_ shpat_ gsk_""".split()
+    sk_live_ rk_live_ sk_test_ npm_ pypi- hf_ xapp- AIza dop_v1_ shpat_ gsk_""".split()
 )
