@@ -83,7 +83,7 @@ UNITS = {
     "flags of commands": "-a abcd ",
     "open brackets": "PASSWORD=a1b2((",
     "unlikely letters": "qxzjkv",
-    "keys of something": "x_key=a1b2c3d4e5f6a7 ",
+    "keys of something": "x_key=a1b2c3d4e5f6g7h8i9j0k1l2 ",
     "names with a blank": "api key ",
     "names of services": "mailjet: a1b2c3d4e5f6a7b8c9d0 ",
     "blocks of YAML": "token: |\n  ",

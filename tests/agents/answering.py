@@ -20,7 +20,7 @@ from tests.providers.provider import respond, served
 MARK = re.compile(r"(?:ask|out|say)-\d+")
 _DIALECTS = {"/messages": anthropic, "/responses": responses, "/chat/completions": chat}
 _LISTS = ("messages", "input", "contents")
-_CHOICE = {"reasoning": "It is simple.", "complexity_score": 1, "complexity_reasoning": "Simple."}
+CHOICE = {"reasoning": "It is simple.", "complexity_score": 1, "complexity_reasoning": "Simple."}
 """What Gemini CLI wants to hear when it asks which model is to answer."""
 
 
@@ -100,7 +100,7 @@ class _Answering(BaseHTTPRequestHandler):
 
     def _gemini(self, body: Mapping[str, Any]) -> None:
         if body.get("generationConfig", {}).get("responseMimeType") == "application/json":
-            self._send(gemini(Answer(0, json.dumps(_CHOICE))))
+            self._send(gemini(Answer(0, json.dumps(CHOICE))))
         elif "stream" in self.path:
             self._stream([gemini(self.state.answer(body))])
         else:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Event = Mapping[str, object]
-_READ, _WRITTEN = 100, 10
+_WRITTEN = 10
 """Tokens of each answer."""
 
 
@@ -24,11 +24,13 @@ class Answer:
     number: int
     text: str
     call: Call | None = None
+    read: int = 100
+    """Tokens of the request, as they are reported."""
 
 
 def anthropic(answer: Answer) -> list[Event]:
     """Return the answer as the Messages API streams it."""
-    usage = {"input_tokens": _READ, "output_tokens": _WRITTEN}
+    usage = {"input_tokens": answer.read, "output_tokens": _WRITTEN}
     head = {"id": f"msg_{answer.number}", "type": "message", "role": "assistant", "model": "m1"}
     message = {**head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
     events: list[Event] = [{"type": "message_start", "message": message}]
@@ -61,7 +63,11 @@ def responses(answer: Answer) -> list[Event]:
         ids = {"id": f"fc_{answer.number}", "call_id": f"call_{answer.number}"}
         written = {"name": answer.call.name, "arguments": json.dumps(answer.call.arguments)}
         items.append({"type": "function_call", **ids, **written, **status})
-    usage = {"input_tokens": _READ, "output_tokens": _WRITTEN, "total_tokens": _READ + _WRITTEN}
+    usage = {
+        "input_tokens": answer.read,
+        "output_tokens": _WRITTEN,
+        "total_tokens": answer.read + _WRITTEN,
+    }
     response = {"id": f"resp_{answer.number}", "object": "response", "model": "m1", "output": items}
     events: list[Event] = [{"type": "response.created", "response": {**response, "output": []}}]
     for index, item in enumerate(items):
@@ -79,12 +85,12 @@ def chat(answer: Answer) -> list[Event]:
         ids = {"index": 0, "id": f"call_{answer.number}", "type": "function"}
         delta["tool_calls"] = [{**ids, "function": written}]
     reason = "stop" if answer.call is None else "tool_calls"
-    counts = {"prompt_tokens": _READ, "completion_tokens": _WRITTEN}
+    counts = {"prompt_tokens": answer.read, "completion_tokens": _WRITTEN}
     head = {"id": f"chatcmpl-{answer.number}", "object": "chat.completion.chunk", "model": "m1"}
     return [
         {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
         {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]},
-        {**head, "choices": [], "usage": {**counts, "total_tokens": _READ + _WRITTEN}},
+        {**head, "choices": [], "usage": {**counts, "total_tokens": answer.read + _WRITTEN}},
     ]
 
 
@@ -95,9 +101,9 @@ def gemini(answer: Answer) -> Event:
         called = {"name": answer.call.name, "args": answer.call.arguments}
         parts.append({"functionCall": called, "thoughtSignature": "c2VhbA=="})
     content = {"role": "model", "parts": parts}
-    counts = {"promptTokenCount": _READ, "candidatesTokenCount": _WRITTEN}
+    counts = {"promptTokenCount": answer.read, "candidatesTokenCount": _WRITTEN}
     return {
         "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {**counts, "totalTokenCount": _READ + _WRITTEN},
+        "usageMetadata": {**counts, "totalTokenCount": answer.read + _WRITTEN},
         "modelVersion": "m1",
     }

@@ -9,6 +9,7 @@ import pytest
 from holdfast.formats import read
 from holdfast.transcript import newest_user
 from tests.cli.running import REPOSITORY, SESSION, SMALL_WINDOW, launch, run
+from tests.cli.stored import conversation, store_in
 
 KEYS = [
     "outcome",
@@ -104,6 +105,29 @@ def test_a_fit_is_kept_and_the_newest_user_words_stay(fit: int) -> None:
     assert after
     weighed = run("inspect", "-", "--json", stdin=ended.output)
     assert json.loads(weighed.output)["tokens"] <= fit
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "gemini-2.5-pro", "gpt-5"])
+def test_a_fit_is_counted_by_the_model_that_the_file_names_as_inspect_counts_it(
+    model: str, tmp_path: Path
+) -> None:
+    source, output = tmp_path / "held.json", tmp_path / "fits.json"
+    messages = json.loads(SESSION.read_bytes())
+    messages = messages if isinstance(messages, list) else messages["messages"]
+    source.write_text(json.dumps({"model": model, "messages": messages}), "utf-8")
+    ended = run("compress", str(source), "--fit", "4000", "-o", str(output), "--json")
+    weighed = json.loads(run("inspect", str(output), "--json").output)["tokens"]
+    assert weighed <= 4000
+    assert json.loads(ended.output)["tokens_after"] == weighed
+
+
+def test_the_window_of_a_stored_session_is_fitted_as_its_own_model_counts(home: Path) -> None:
+    with conversation(store_in(home), 30, model="claude-sonnet-4-5") as chat:
+        name = chat.id
+    whole = json.loads(run("inspect", name, "--json").output)["tokens"]
+    report = json.loads(run("compress", name, "--fit", "3000", "--dry-run", "--json").output)
+    assert report["tokens_before"] == whole
+    assert report["tokens_after"] <= 3000
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

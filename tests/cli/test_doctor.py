@@ -322,7 +322,8 @@ def test_messages_that_are_lost_are_counted_and_the_repair_has_failed(home: Path
     ended = run("doctor", "--repair")
     assert ended.code == 1
     assert "5 of 5 messages could not be read" in ended.text
-    last = ended.text.splitlines()[-1]
+    last, advice = ended.text.splitlines()[-2:]
+    assert "import brings back what agents still have" in advice
     assert last.startswith(f"lost  {place}: 5 messages could not be read; 1 session, 0 messages")
     (listed,) = json.loads(run("sessions", "list", "--json").output)
     assert listed["entries"] == 0
@@ -373,6 +374,25 @@ def test_a_store_of_which_little_is_left_is_never_ok_and_is_repaired(home: Path,
     with conversation(place, 1) as chat:
         assert chat.id != id_
     assert run("doctor", "--offline").code == 0
+
+
+def test_a_store_cut_in_half_tells_how_much_is_gone_and_where_it_may_be(home: Path) -> None:
+    place = store_in(home)
+    for _ in range(90):
+        conversation(place, 8).close()
+    before = json.loads(run("doctor", "--repair", "--json").output)
+    content = place.read_bytes()
+    place.write_bytes(content[: len(content) // 2])
+    ended = run("doctor", "--repair")
+    place.write_bytes(content[: len(content) // 2])
+    found = json.loads(run("doctor", "--repair", "--json").output)
+    gone = before["messages"] - found["messages"]
+    assert 0 < found["missing"] <= gone == found["missing_at_most"]
+    assert 0 < found["sessions_missing"] <= before["sessions"] - found["sessions"]
+    lost, advice = ended.text.splitlines()[-2:]
+    assert f"at least {found['missing']:,} messages could not be read; by its numbers" in lost
+    assert f"{gone:,} messages and at least {found['sessions_missing']} sessions are gone" in lost
+    assert "a backup can take the place" in advice
 
 
 def test_a_tenth_of_a_store_gives_back_what_it_has(home: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ GROUPS = {
     "sessions": tuple(SESSION_COMMANDS),
     "memory": tuple(MEMORY_COMMANDS),
     "models": ("list", "pull"),
+    "token": ("add", "list", "revoke"),
     "trajectories": ("compress",),
 }
 SUBCOMMANDS = [(group, name) for group, names in GROUPS.items() for name in names]
@@ -249,3 +250,33 @@ def test_a_number_with_too_many_digits_is_a_sentence(command: str) -> None:
         1,
         "holdfast: standard input: json: the file: a number has more digits than can be read\n",
     )
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be a user whom the system does not know, without a home folder."""
+
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", unknown)
+    for name in ("HOME", "HOLDFAST_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("homeless")
+def test_what_needs_a_home_folder_says_so_where_there_is_none(tmp_path: Path) -> None:
+    for command in (("sessions", "list"), ("search", "x"), ("import", str(SESSION))):
+        ended = run(*command)
+        assert ended.code == 1
+        assert "there is no home folder; set HOLDFAST_HOME" in ended.errors
+    assert "set HOME, or name files to import" in run("import").errors
+    kept = {"HOLDFAST_HOME": str(tmp_path)}
+    assert run("import", str(SESSION), env=kept).code == 0
+
+
+@pytest.mark.usefixtures("homeless")
+def test_what_needs_no_home_folder_works_without() -> None:
+    for command in (("sample",), ("redact", str(SESSION)), ("inspect", str(SESSION))):
+        assert run(*command).code == 0, command
+    assert run("compress", str(SESSION), "--fit", "4000").code == 0

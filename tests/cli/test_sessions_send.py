@@ -125,6 +125,32 @@ def test_another_folder_is_gone_to_first(user: Path, home: Path) -> None:
     assert {each["cwd"] for each in lines if "cwd" in each} == {str(folder)}
 
 
+@pytest.mark.parametrize("part", ["--window", "--log"])
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.usefixtures("user", "home")
+def test_a_session_without_dates_is_not_sent_as_one_of_another_century(
+    agent: str, part: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "undated.json"
+    file.write_text('[{"role": "user", "content": "hi"}]', "utf-8")
+    assert run("import", str(file)).code == 0
+    told = sent("last", "--to", agent, part)
+    assert "2000-01-01" not in Path(told["file"]).read_text("utf-8")
+
+
+@pytest.mark.usefixtures("user", "home")
+def test_the_folder_that_is_taken_in_place_of_a_missing_one_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "held.jsonl"
+    line = {
+        **{"type": "user", "uuid": "a", "parentUuid": None, "sessionId": "s", "cwd": "/no/such"},
+        **{"timestamp": "2026-01-02T03:04:05Z", "message": {"role": "user", "content": "hi"}},
+    }
+    file.write_text(json.dumps(line) + "\n", "utf-8")
+    assert run("import", str(file)).code == 0
+    ended = run("sessions", "send", "last", "--to", "pi", "--dry-run")
+    assert f"/no/such, where it was held, is not here; it goes to {Path.cwd()}" in ended.errors
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -354,7 +354,7 @@ def test_words_beside_a_heavy_call_stay_and_its_result_gives_way() -> None:
     assert outcome.report.tokens_after <= WINDOW.threshold_tokens
 
 
-def test_an_opening_is_protected_at_the_first_fold_up_to_the_weight_of_a_tail() -> None:
+def test_an_opening_is_protected_at_the_first_fold_up_to_half_the_weight_of_a_tail() -> None:
     talk = long_run(assistant("I begin."))[1:]
     light = (system("s"), user("Never touch the schema. " * 300), assistant("Fine."), *talk)
     outcome = compacted(light, WINDOW)

@@ -48,11 +48,6 @@ def test_a_variable_of_the_first_design_gets_its_name_of_today() -> None:
         read_environment({"HOLDFAST_COMPRESSION_SUMMARY_MODEL": "gpt-5-mini"})
 
 
-def test_a_variable_of_a_part_to_come_is_refused_with_the_reason() -> None:
-    with pytest.raises(ConfigError, match="belongs to the gateway"):
-        read_environment({"HOLDFAST_GATEWAY_PORT": "8787"})
-
-
 def test_no_variable_with_our_prefix_is_read_and_ignored() -> None:
     with pytest.raises(ConfigError, match="no setting behind the environment variable HOLDFAST_X"):
         read_environment({"HOLDFAST_X": "1"})

@@ -5,7 +5,7 @@ import pytest
 from holdfast.compaction import Policy
 from holdfast.config import KEYS, Flag, checked, read_text
 from holdfast.config.settings import Settings, flatten
-from holdfast.config.table import LATER, unknown
+from holdfast.config.table import unknown
 from holdfast.errors import ConfigError
 
 HERE = Flag("--here")
@@ -119,8 +119,18 @@ def test_a_key_that_is_near_nothing_gets_the_list() -> None:
     assert "known keys: model.name, model.provider" in str(unknown("zzz", HERE))
 
 
-@pytest.mark.parametrize("path", [*LATER, "gateway.port"])
-def test_a_key_of_a_part_to_come_is_refused_with_the_reason(path: str) -> None:
-    message = str(unknown(path, HERE))
-    assert message.startswith(f"{path} (flag --here) belongs to ")
-    assert message.endswith("does not have; remove it")
+@pytest.mark.parametrize(
+    ("upstreams", "is_allowed"),
+    [
+        (["https://api.example/v1"], True),
+        (["anthropic=https://api.example", "openai/glm-*=http://127.0.0.1:8080/v1"], True),
+        (["api.example"], False),
+        (["mistral=https://api.example"], False),
+        (["openai=https://"], False),
+        (["openai/=https://api.example"], False),
+    ],
+)
+def test_an_upstream_is_an_address_with_a_dialect_and_a_pattern_before_it(
+    upstreams: list[str], is_allowed: bool
+) -> None:
+    assert KEYS["gateway.upstreams"].holds(tuple(upstreams)) is is_allowed

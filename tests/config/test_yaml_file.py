@@ -57,7 +57,7 @@ def test_a_value_that_is_not_allowed_is_refused_with_its_line(file: Path) -> Non
     ("text", "words"),
     [
         ("compression:\n  thresholdx: 0.5\n", "line 2); did you mean compression.threshold?"),
-        ("gateway: {port: 8787}\n", "line 1) belongs to the gateway"),
+        ("gateway: {prot: 8787}\n", "line 1); did you mean gateway.port?"),
         ("model: gpt-6\n", "line 1) holds no keys; allowed: name, provider, base_url"),
         ("- model\n", "the file ("),
         ("model:\n  name: a\n  name: b\n", "model.name is set twice"),

@@ -50,6 +50,17 @@ CHANGED: dict[str, object] = {
     "store.url": "sqlite:///elsewhere.db",
     "store.profile": "work",
     "redaction.extra_patterns": ("ACME-[0-9]+",),
+    "gateway.host": "127.0.0.2",
+    "gateway.port": 9999,
+    "gateway.upstreams": ("http://localhost:4",),
+    "gateway.allowed_hosts": ("gateway.example",),
+    "gateway.context_length": 9_000,
+    "gateway.max_body_bytes": 5_000,
+    "gateway.requests_per_minute": 60,
+    "gateway.concurrent_requests": 6,
+    "gateway.first_byte_seconds": 7.0,
+    "gateway.silence_seconds": 70.0,
+    "gateway.strict": True,
 }
 SENDS = "It is about requests, and only `holdfast chat` sends any."
 REMEMBERS = (
@@ -58,7 +69,12 @@ REMEMBERS = (
 ASKED = "It says when a stored conversation is compacted; this compacts when it is called."
 STORELESS = "Nothing is stored."
 ITSELF = "It is the engine that is called `compressor`; another is chosen for a conversation."
-EVERYWHERE = {"model.cache_ttl": SENDS} | {key: REMEMBERS for key in KEYS if key[:7] == "memory."}
+SERVES = "It says how `holdfast serve` listens and forwards; nothing else listens."
+EVERYWHERE = (
+    {"model.cache_ttl": SENDS}
+    | {key: REMEMBERS for key in KEYS if key[:7] == "memory."}
+    | {key: SERVES for key in KEYS if key[:8] == "gateway."}
+)
 WITHOUT_STORE = EVERYWHERE | {
     "model.merge_roles": SENDS,
     "compression.enabled": ASKED,

@@ -190,7 +190,7 @@ def test_at_signs_without_a_password_stay(text: str) -> None:
         ('<Pass encoding="base64">VGhpc0lzQVRlc3RQYXNz</Pass>', "VGhpc0lzQVRlc3RQYXNz"),
         ("username admin password 7 0822455D0A16544541", "0822455D0A16544541"),
         ("the password for user 'app' is 'k9Xz2Lm'", "k9Xz2Lm"),
-        ("https://mainnet.infura.io/v3/7238211010344719ad14a89db8741580", "7238211010344719ad14"),
+        ("https://mainnet.infura.io/v3/8b0e7153bf7c3706d85c524e44006655", "8b0e7153bf7c3706d85c"),
     ],
 )
 def test_commands_and_lines_without_a_sign_lose_their_secret(text: str, secret: str) -> None:

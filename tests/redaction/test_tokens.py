@@ -103,7 +103,7 @@ def test_a_run_that_calls_itself_a_live_key_or_a_token_is_one_of_an_unknown_vend
 
 def test_a_generated_value_beside_the_name_of_a_service_is_a_secret() -> None:
     digest = made(32, "0123456789abcdef")
-    uuid = "f59dffd2-83ea-47c7-ba8f-95e053a6d0ae"
+    uuid = "bc0dbc0e-1563-47eb-ab8e-3b91d26ab4a8"
     assert vendor(f"assemblyai = {digest}") == [digest]
     assert vendor(f'"mailjet": "{digest}"') == [digest]
     assert vendor(f"postmark: '{uuid}'") == [uuid]
@@ -202,3 +202,10 @@ def test_a_short_token_does_not_hide_the_id_of_an_access_key_inside_it() -> None
     text = f"AP6AKIAZ7QK3RT5WX9YB2CD {secret}"
     found = [text[span.start : span.stop] for span in short_token_pass(survey(text))]
     assert found == ["AP6AKIAZ7QK3RT5WX9YB2CD", secret]
+
+
+def test_a_token_right_after_a_dot_is_found() -> None:
+    token = "ghp_" + made(36)
+    assert vendor(f"./deploy.{token} --now") == [token]
+    assert vendor("import app.github_pat_settings_for_the_deployment_of_it") == []
+    assert vendor("favicon.ico-7a38e2c19b4d5f60a1b2") == []

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from holdfast.cli.compressing import Compressed
     from holdfast.config import Settings
-    from holdfast.engines import Engine
 
 __all__ = ["command"]
 
@@ -120,10 +119,9 @@ def command(**options: Unpack[_Options]) -> Exit:
                 raise click.UsageError(f"the report and the transcript cannot both go to {report}")
     settings = configuration(options, options["summarizer"]).settings
     silence_log("holdfast.engines")
-    engine = engine_of(settings, fit=options["fit"], ask=not wish.dry_run)
     if wish.dry_run and engine_of(settings).summarizer:
         tell("holdfast: a dry run asks no model; the figures are those of the deterministic record")
-    endings = [_one(target, wish, engine, settings) for target in places]
+    endings = [_one(target, wish, settings, options) for target in places]
     _write_reports(options, endings)
     outcomes = {each.compressed.report.outcome if each.compressed else "" for each in endings}
     if outcomes & {"", "abandoned"}:
@@ -165,14 +163,19 @@ def _places(options: _Options, wish: FileCompression) -> Sequence[OutputTarget]:
 
 
 def _one(
-    target: OutputTarget, wish: FileCompression, engine: Engine, settings: Settings
+    target: OutputTarget, wish: FileCompression, settings: Settings, options: _Options
 ) -> _Ending:
-    """Compress one file; a failure is told at once and does not stop the others."""
-    engine.reset()
+    """Compress one file, counted as the model counts that it was held with.
+
+    A failure is told at once and does not stop the others.
+    """
     try:
         source = open_input(target.source, wish.format, settings)
         with about(source.name):
-            compressed = compress_input(source, wish, engine)
+            document = source.document(wish.format, wish.conversation)
+            own = source.settings_for(document, settings, options)
+            engine = engine_of(own, fit=options["fit"], ask=not wish.dry_run)
+            compressed = compress_input(source, document, wish, engine)
         if compressed.content is not None and not wish.dry_run:
             write_output(target.place, compressed.content)
     except HoldfastError as error:

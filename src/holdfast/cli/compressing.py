@@ -89,14 +89,15 @@ class Compressed:
         return {**self.report.as_json(), "warnings": [*self.report.warnings, *told]}
 
 
-def compress_input(source: OpenedInput, wish: FileCompression, engine: Engine) -> Compressed:
-    """Compact one input.
+def compress_input(
+    source: OpenedInput, document: Document, wish: FileCompression, engine: Engine
+) -> Compressed:
+    """Compact one input, of which the document is the conversation that is meant.
 
     Raises:
-        HoldfastError: when it cannot be read or written, or the result would break a rule of
+        HoldfastError: when it cannot be written, or the result would break a rule of
             the provider it is for.
     """
-    document = source.document(wish.format, wish.conversation)
     to = None if wish.to == document.format else wish.to
     before = window_of(document)
     if document.envelope is not None:

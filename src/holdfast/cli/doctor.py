@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_ADVICE = (
+    "a backup can take the place of the file; holdfast import brings back what agents still have"
+)
 _STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckState.FAIL: "bold red"}
 
 
@@ -67,7 +70,9 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
                     "left": list(found.health.problems),
                     "sessions": found.health.sessions,
                     "messages": found.health.messages,
-                    "missing": found.missing,
+                    "missing": found.lost.messages,
+                    "missing_at_most": found.lost.most_messages,
+                    "sessions_missing": found.lost.numbered_sessions,
                     "bytes": found.health.bytes,
                 }
             )
@@ -95,8 +100,17 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
 
 def _lost(found: Repaired) -> str:
     """Return what is gone, in words; empty where nothing is, as far as anybody knows."""
-    if found.missing:
-        return f"{counted(found.missing, 'message')} could not be read"
+    lost = found.lost
+    if lost.is_least and (lost.most_messages or lost.numbered_sessions):
+        least = f"at least {counted(lost.messages, 'message')} could not be read"
+        if lost.most_messages == lost.messages and not lost.numbered_sessions:
+            return least
+        gone = counted(lost.most_messages, "message")
+        if lost.numbered_sessions:
+            gone += f" and at least {counted(lost.numbered_sessions, 'session')}"
+        return f"{least}; by its numbers {gone} are gone, with those that were deleted before"
+    if lost.messages:
+        return f"{counted(lost.messages, 'message')} could not be read"
     is_empty = found.problems and not (found.health.sessions or found.health.messages)
     return "nothing could be read" if is_empty else ""
 
@@ -111,6 +125,7 @@ def _drawn(file: Path, found: Repaired) -> list[Line]:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
     elif lost := _lost(found):
         lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}; {size} are left")))
+        lines.append((Styled(f"      {as_typed(_ADVICE)}", "dim"),))
     elif not health.problems:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
     return lines

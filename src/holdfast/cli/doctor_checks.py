@@ -48,6 +48,7 @@ _EXTRAS = {
     "mem0": ("mem0", "memory in Mem0"),
     "hindsight": ("hindsight_client", "memory in Hindsight"),
     "vectors": ("safetensors", "memory by meaning, on this machine"),
+    "gateway": ("uvicorn", "a proxy under agents: holdfast serve"),
 }
 _WRITTEN_BY = {
     "auto": "none: where the conversation's own model can be asked, it writes the record",

@@ -19,7 +19,6 @@ from holdfast.transcript import one_line
 from holdfast.views.inspection import inspect_document
 from holdfast.views.words import counted
 from holdfast.wiring import counter_of, policy_of
-from holdfast.wiring.resuming import settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -106,9 +105,7 @@ def _document(options: _Options, settings: Settings) -> tuple[str, Document, Set
     source = open_input(options["file"], options["format_name"], settings)
     with about(source.name):
         document = source.document(options["format_name"], options["conversation"])
-    held = source.session
-    model, window = (held.model, held.context_length) if held else (document.model, None)
-    return source.name, document, settings_for(settings, model, window, options)
+    return source.name, document, source.settings_for(document, settings, options)
 
 
 def inspection_drawn(

@@ -22,9 +22,10 @@ from holdfast.formats.reading import pick, read_all
 from holdfast.views.inspection import stored_document
 from holdfast.views.sessions import find_session, is_session_name
 from holdfast.wiring.documents import database_documents, folder_documents, unpacked
+from holdfast.wiring.resuming import settings_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from holdfast.agent_files.finding import File, Walk
     from holdfast.config import Settings
@@ -58,6 +59,14 @@ class OpenedInput:
         if self.content is not None:
             documents = read_all(self.content, format=format_name)
         return pick(documents, conversation, name=format_name)
+
+    def settings_for(
+        self, document: Document, settings: Settings, flags: Mapping[str, object]
+    ) -> Settings:
+        """Return the settings with the model and window it was held with, unless flags name any."""
+        held = self.session
+        model, window = (held.model, held.context_length) if held else (document.model, None)
+        return settings_for(settings, model, window, flags)
 
 
 def open_input(name: str, format_name: str, settings: Settings) -> OpenedInput:

@@ -23,6 +23,9 @@ __all__ = ["COMMANDS", "RootGroup", "root"]
 COMMANDS: dict[str, str] = {
     "sample": "Compact a bundled session, and show what happened.",
     "chat": "Talk with a model; the conversation never runs out of room.",
+    "serve": "Keep every conversation of any agent, and let none outgrow its window.",
+    "run": "Start an agent with the gateway under it.",
+    "gateway": "Ask what the gateway decides, and why.",
     "compress": "Make a transcript smaller.",
     "inspect": "Show where the context went, drawn to scale.",
     "validate": "Check a transcript against a provider's rules.",
@@ -33,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "sessions": "Look at stored conversations, and care for them.",
     "trajectories": "Shrink training data: trajectories of agents, in bulk.",
     "memory": "Look at what is remembered, and edit it.",
+    "token": "Say who may use the gateway, and whose sessions they see.",
     "models": "List the models that run on this machine, or fetch one.",
     "formats": "List the formats that can be read, or say what files are.",
     "config": "Show the settings, or write a file to edit.",

@@ -134,7 +134,7 @@ def _summarize(
         redact=context.redact,
         today=context.today,
         focus=context.focus,
-        hint="" if context.focus else derive_focus(plan.bare.transcript),
+        hint="" if context.focus else derive_focus(plan.bare.transcript, context.redact),
         task=said[-1] if said else "",
         opening=said[0] if said else "",
         context=plan.bare.transcript,

@@ -122,7 +122,9 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
         built = grown
     truncated = built.frame.truncated
     if built.weight > plan.shares.limit:
-        cropped = truncate(built.transcript, plan.shares.limit, scale, context.stored)
+        cropped = truncate(
+            built.transcript, plan.shares.limit, scale, context.stored, context.redact
+        )
         built = replace(built, transcript=cropped.messages)
         truncated += cropped.count
     return _proven(built, draft, context, truncated)
@@ -176,7 +178,7 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
     protected = 0 < plan.shares.protected <= len(tail)
     most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
-    cropped = truncate(tail, most + spared, context.scale, context.stored)
+    cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)

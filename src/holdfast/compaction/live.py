@@ -77,7 +77,7 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
         if isinstance(part, ToolResult):
             agents.pop(part.call_id, None)
             if (said := planning.pop(part.call_id, "")) and (
-                plan := planned(state.plan, said, part.text)
+                plan := planned(state.plan, said, part.text, toolkit.redact)
             ) is not None:
                 state = replace(state, plan=plan)
             if part.call_id in started:
@@ -90,25 +90,27 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
         if kind is Family.PLAN:
             planning[part.id] = part.arguments
         elif kind is Family.DELEGATE:
-            agents[part.id] = flat(toolkit.action(part).target or part.name, _ITEM_WIDTH)
+            agents[part.id] = _item(toolkit.action(part).target or part.name, toolkit)
         elif _runs_in_background(part):
-            started[part.id] = flat(toolkit.action(part).target, _ITEM_WIDTH)
+            started[part.id] = _item(toolkit.action(part).target, toolkit)
             processes[started[part.id]] = ""
         elif part.name in _KILL_TOOLS:
             _end(processes, fields_of(part.arguments))
         elif part.name in _SKILL_TOOLS:
-            skill = flat(
-                str(next(iter(fields_of(part.arguments).values()), part.name)), _ITEM_WIDTH
-            )
+            skill = _item(str(next(iter(fields_of(part.arguments).values()), part.name)), toolkit)
             state = replace(state, skills=_once((*state.skills, skill)))
     for said in planning.values():
-        state = replace(state, plan=planned(state.plan, said, "") or state.plan)
+        state = replace(state, plan=planned(state.plan, said, "", toolkit.redact) or state.plan)
     return replace(
         state,
         agents=tuple(agents.values()),
         processes=_once(processes)[-_MOST:],
         skills=state.skills[-_MOST:],
     )
+
+
+def _item(text: str, toolkit: Toolkit) -> str:
+    return flat(text, _ITEM_WIDTH, toolkit.redact)
 
 
 def _runs_in_background(call: ToolCall) -> bool:

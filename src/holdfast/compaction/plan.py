@@ -193,10 +193,10 @@ def kept_reply(
 
 def without_bulk(messages: Transcript, budget: int, context: PassContext) -> Transcript:
     """Return messages with as little of their tool results as fits, and all of their words."""
-    cropped = truncate(messages, budget, context.scale, context.stored).messages
+    cropped = truncate(messages, budget, context.scale, context.stored, context.redact).messages
     if context.scale.total(cropped) <= budget:
         return cropped
-    return squeezed(messages, context.describe)
+    return squeezed(messages, context.describe, context.redact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ def leanest(it: Measured, context: PassContext) -> Transcript:
     results of calls that still wait are shortened.
     """
     words, staying = {*range(system_end(it.transcript)), it.newest}, must_stay(it)
-    short = squeezed(tuple(it.transcript[at] for at in staying), context.describe)
+    short = squeezed(tuple(it.transcript[at] for at in staying), context.describe, context.redact)
     return tuple(
         it.transcript[at] if at in words else each for at, each in zip(staying, short, strict=True)
     )
@@ -338,8 +338,7 @@ def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
         return system
     ends = head_ends(it, policy.protect_first_n)
     ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
-    affordable = policy.target_tokens // 2
-    return next((end for end in ends if it.weight(system, end) <= affordable), system)
+    return next((end for end in ends if it.weight(system, end) <= policy.head_tokens), system)
 
 
 def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) -> str:
@@ -350,14 +349,15 @@ def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) 
     system, end = system_end(it.transcript), head_ends(it, policy.protect_first_n)[-1]
     if head >= end:
         return ""
-    said = [unit for words in user_words(it.transcript[head:end]) for unit in units(words)]
+    words = map(context.redact, user_words(it.transcript[head:end]))
+    said = [unit for each in words for unit in units(each)]
     rules = [unit for unit in said if is_said_of(unit)]
     asked = [unit for unit in said if unit not in rules][:_ASKED]
     quotes = "; ".join(f'"{clip_words(unit, _QUOTED)}"' for unit in (*asked, *rules[:_RULES]))
     told = f"; of what the user said there: {quotes}" if quotes else ""
     return context.redact(
         f"messages {head} to {end - 1} of the opening are folded: all of it weighs "
-        f"{it.weight(system, end):,} tokens, and {policy.target_tokens // 2:,} may stay{told}"
+        f"{it.weight(system, end):,} tokens, and {policy.head_tokens:,} may stay{told}"
     )
 
 
@@ -391,7 +391,7 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
         return "nothing lies between head and tail"
     it, fresh, shares = plan.measured, plan.bare.fresh, plan.shares
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.target_tokens:
+    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.head_tokens:
         return ""
     roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
     task = it.task if it.newest is not None and it.newest >= fresh else 0
@@ -413,7 +413,8 @@ def _cropped(
     if before <= shares.limit:
         return Nothing(reason)
     shown = without_old_media(transcript)
-    cropped = truncate(repair(shown.transcript), shares.limit, scale, context.stored)
+    kept = repair(shown.transcript)
+    cropped = truncate(kept, shares.limit, scale, context.stored, context.redact)
     if scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
@@ -452,7 +453,7 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
 
 
 def _shortened(plan: CompactionPlan, context: PassContext, protected: int) -> PrunedTranscript:
-    pruned = prune(plan.bare.transcript, context.describe, protected=protected)
+    pruned = prune(plan.bare.transcript, context.describe, context.redact, protected=protected)
     return replace(pruned, transcript=repair(pruned.transcript))
 
 
@@ -485,7 +486,8 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
 def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
     kept, reply = frozenset(plan.cut.kept), plan.reply
-    pruned = prune(plan.bare.transcript, context.describe, protected=protected, only=kept)
+    whole, describe = plan.bare.transcript, context.describe
+    pruned = prune(whole, describe, context.redact, protected=protected, only=kept)
     if reply is None or reply.places.start not in kept:
         return pruned
     start, stop = reply.places.start, reply.places.stop

@@ -163,6 +163,11 @@ class Policy:
         return self.fit or int(self.threshold_tokens * self.target_ratio)
 
     @property
+    def head_tokens(self) -> int:
+        """Return what the opening may weigh to be kept at the first fold."""
+        return self.target_tokens // 2
+
+    @property
     def budget(self) -> Budget:
         """Return the three limits beyond which compaction is due."""
         return Budget(self.threshold_tokens, self.max_bytes, self.max_images)

@@ -7,8 +7,10 @@ the original turns, so that evidence in tool results is read before it goes.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -65,6 +67,9 @@ _RECALL_TOOLS = frozenset(
 _SMALLEST = 120
 """No result is cut below this many tokens."""
 _FRONT = 0.65
+_NEAR, _TRIES = 2_048, 32
+"""Characters on either side of a cut in which secrets are looked for, and words tried."""
+_WORD = re.compile(r"(?<!\S)\S")
 _NOT_STORED: Mapping[str, int] = MappingProxyType({})
 
 
@@ -79,6 +84,7 @@ class PrunedTranscript:
 def prune(
     transcript: Transcript,
     describe: Describe,
+    redact: Callable[[str], str] = str,
     *,
     protected: int,
     only: Container[int] | None = None,
@@ -86,12 +92,13 @@ def prune(
     """Shorten stale tool output and arguments before index `protected`, and historical media.
 
     Identical results keep only their newest copy; other long results become one informative
-    line, as `describe` says it; long strings inside old arguments are cut inside the parsed JSON.
+    line, as `describe` says it; long strings inside old arguments are cut inside the parsed JSON,
+    where no secret that `redact` knows is parted.
     Where other messages will be folded, `only` these are rewritten; all are counted.
     """
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
-    stale = _Stale(shown.transcript, describe)
+    stale = _Stale(shown.transcript, describe, redact)
     kinds: list[str] = []
     pruned = [*shown.transcript]
     for index, message in enumerate(shown.transcript[:protected]):
@@ -121,9 +128,11 @@ def least_left(message: Message, weight: int, scale: Scale) -> int:
     return weight
 
 
-def squeezed(messages: Transcript, describe: Describe) -> Transcript:
+def squeezed(
+    messages: Transcript, describe: Describe, redact: Callable[[str], str] = str
+) -> Transcript:
     """Return the messages in their shortest form: calls stay, and so does every word."""
-    stale = _Stale(messages, describe)
+    stale = _Stale(messages, describe, redact)
     return tuple(
         message if message.role is Role.USER else stale.shortened(message, index)
         for index, message in enumerate(messages)
@@ -133,8 +142,11 @@ def squeezed(messages: Transcript, describe: Describe) -> Transcript:
 class _Stale:
     """Tells which parts of a transcript may be shortened, and shortens them."""
 
-    def __init__(self, transcript: Transcript, describe: Describe) -> None:
+    def __init__(
+        self, transcript: Transcript, describe: Describe, redact: Callable[[str], str]
+    ) -> None:
         self._describe = describe
+        self._redact = redact
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
         """Where a text stands last that another of the same sketch comes before."""
@@ -173,7 +185,7 @@ class _Stale:
         if not kind:
             return part
         if isinstance(part, ToolCall):
-            return replace(part, arguments=_shrunk(part.arguments))
+            return replace(part, arguments=_shrunk(part.arguments, self._redact))
         result = cast("ToolResult", part)
         call = self._call(result)
         line = self._describe(call, result if kind == "summarised" else None)
@@ -214,25 +226,26 @@ def _has_long_leaf(value: object) -> bool:
     return isinstance(value, list) and any(map(_has_long_leaf, cast("list[object]", value)))
 
 
-def _shrunk(arguments: str) -> str:
+def _shrunk(arguments: str, redact: Callable[[str], str]) -> str:
     """Cut long string leaves; structure, numbers, booleans and nulls survive."""
     try:
         value: object = json.loads(arguments)
     except (ValueError, RecursionError):
         return arguments
-    shorter = _cut_leaves(value)
+    shorter = _cut_leaves(value, redact)
     return arguments if shorter == value else json.dumps(shorter, ensure_ascii=False)
 
 
-def _cut_leaves(value: object) -> object:
+def _cut_leaves(value: object, redact: Callable[[str], str]) -> object:
     match value:
         case str() if len(value) > LONG:
-            return f"{value[:_LEAF_FRONT]}… [{len(value) - _LEAF_FRONT} characters more]"
+            front = unparted(value, _LEAF_FRONT, redact)
+            return f"{value[:front]}… [{len(value) - front} characters more]"
         case dict():
             entries = cast("dict[str, object]", value)
-            return {key: _cut_leaves(item) for key, item in entries.items()}
+            return {key: _cut_leaves(item, redact) for key, item in entries.items()}
         case list():
-            return [_cut_leaves(item) for item in cast("list[object]", value)]
+            return [_cut_leaves(item, redact) for item in cast("list[object]", value)]
         case _:
             return value
 
@@ -320,7 +333,11 @@ class Truncated:
 
 
 def truncate(
-    messages: Sequence[Message], budget: int, scale: Scale, stored: Mapping[str, int] = _NOT_STORED
+    messages: Sequence[Message],
+    budget: int,
+    scale: Scale,
+    stored: Mapping[str, int] = _NOT_STORED,
+    redact: Callable[[str], str] = str,
 ) -> Truncated:
     """Cut the heaviest tool results until the messages weigh no more than the budget.
 
@@ -343,21 +360,47 @@ def truncate(
             break
         share = max(weight - over, _SMALLEST) / weight
         before = scale.weigh(kept[index])
-        parts = tuple(_cut(part, share, stored) for part in kept[index].parts)
+        parts = tuple(_cut(part, share, stored, redact) for part in kept[index].parts)
         kept[index] = replace(kept[index], parts=parts)
         over -= before - scale.weigh(kept[index])
         count += 1
     return Truncated(tuple(kept), count)
 
 
-def middle_out(text: str, room: int, pointer: str = "") -> str:
+def middle_out(text: str, room: int, pointer: str = "", redact: Callable[[str], str] = str) -> str:
     """Return the beginning and the end of a text, `room` characters in all.
 
-    A note says what was left out between, and ends with the pointer to the whole text.
+    A note says what was left out between, and ends with the pointer to the whole text. Where
+    `redact` finds a secret across a cut, all of it is left out.
     """
     front = int(room * _FRONT)
-    note = f"[... {len(text) - room:,} characters left out here{pointer} ...]"
-    return f"{text[:front]}\n{note}\n{text[len(text) - room + front :]}"
+    back = unparted(text, len(text) - room + front, redact, forward=True)
+    front = unparted(text, front, redact)
+    note = f"[... {back - front:,} characters left out here{pointer} ...]"
+    return f"{text[:front]}\n{note}\n{text[back:]}"
+
+
+def unparted(text: str, at: int, redact: Callable[[str], str], *, forward: bool = False) -> int:
+    """Return the place nearest to `at` where a cut parts no secret, before it or behind it.
+
+    Half a secret is not known as one. What is kept must therefore be redacted alone as it is
+    within the text.
+    """
+    first = max(at - _NEAR, 0)
+    near = text[first : at + _NEAR]
+    masked = redact(near)
+    if masked == near:
+        return at
+    places = (
+        _WORD.finditer(near, at - first)
+        if forward
+        else reversed([*_WORD.finditer(near, 0, at - first)])
+    )
+    for place in (at - first, *(each.start() for each in islice(places, _TRIES))):
+        kept = redact(near[place:] if forward else near[:place])
+        if masked.endswith(kept) if forward else masked.startswith(kept):
+            return first + place
+    return first + len(near) if forward else first
 
 
 def pointer_to(message_id: int | str) -> str:
@@ -368,12 +411,12 @@ def pointer_to(message_id: int | str) -> str:
     )
 
 
-def _cut(part: Part, share: float, stored: Mapping[str, int]) -> Part:
+def _cut(part: Part, share: float, stored: Mapping[str, int], redact: Callable[[str], str]) -> Part:
     if not isinstance(part, ToolResult):
         return part
     pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""
     content: tuple[Content, ...] = tuple(
-        replace(piece, text=_shortened(piece.text, share, pointer))
+        replace(piece, text=_shortened(piece.text, share, pointer, redact))
         if isinstance(piece, Text)
         else piece
         for piece in part.content
@@ -381,11 +424,11 @@ def _cut(part: Part, share: float, stored: Mapping[str, int]) -> Part:
     return replace(part, content=content)
 
 
-def _shortened(text: str, share: float, pointer: str) -> str:
+def _shortened(text: str, share: float, pointer: str, redact: Callable[[str], str]) -> str:
     # The note itself costs about twenty tokens, so a little more than needed is taken out.
     room = int(len(text) * share * 0.9) - 80 - len(pointer)
     if room <= 0:
         note = f"[{len(text):,} characters left out here{pointer}]"
         # What stands for a picture is as short as the note, and says more.
         return note if 2 * len(note) < len(text) else text
-    return text if room >= len(text) else middle_out(text, room, pointer)
+    return text if room >= len(text) else middle_out(text, room, pointer, redact)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState
@@ -66,6 +66,10 @@ class PassContext:
     """Sees the messages that are about to be folded; what it returns joins the record."""
     sign: Sign = unsigned
     """Makes the check by which a summary is known to be ours."""
+
+    def __post_init__(self) -> None:
+        """Let the toolkit redact what it cuts."""
+        object.__setattr__(self, "toolkit", replace(self.toolkit, redact=self.redact))
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one line about a call and how it went, redacted like everything derived."""

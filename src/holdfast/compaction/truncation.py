@@ -81,7 +81,7 @@ def _pruned(it: Measured, policy: Policy, context: PassContext) -> PrunedTranscr
     verbatim = cut(it, system_end(it.transcript), _shares(tail, 0, strict=strict)).tail
     if not strict:
         verbatim = min(verbatim, max(len(it.transcript) - policy.protect_last_n, 0))
-    return prune(it.transcript, context.describe, protected=verbatim)
+    return prune(it.transcript, context.describe, context.redact, protected=verbatim)
 
 
 def _room(pruned: Transcript, policy: Policy, context: PassContext) -> int:
@@ -128,7 +128,7 @@ def _windows(it: Measured, policy: Policy, context: PassContext, room: int) -> I
             chosen = cut(it, head, _shares(tail, pins, strict=strict), said)
         shown = it.transcript[chosen.tail :]
         task = it.task if it.newest is not None and it.newest >= chosen.tail else 0
-        cropped = truncate(shown, tail + task, scale, context.stored)
+        cropped = truncate(shown, tail + task, scale, context.stored, context.redact)
         short = dict(zip(said, reply, strict=True))
         kept = tuple(short.get(at, it.transcript[at]) for at in chosen.kept)
         dropped = len(chosen.folded())

@@ -8,10 +8,25 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
-__all__ = ["Test", "converted", "is_profile", "is_url", "parsed", "shown", "within"]
+__all__ = [
+    "UPSTREAM",
+    "Test",
+    "are_upstreams",
+    "converted",
+    "is_profile",
+    "is_url",
+    "parsed",
+    "shown",
+    "within",
+]
 
 _LONGEST_SHOWN = 80
 _PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+UPSTREAM = re.compile(
+    r"(?:(?P<dialect>openai|responses|anthropic|gemini)(?:/(?P<pattern>[^=]+))?=)?"
+    r"(?P<url>https?://.+)"
+)
+"""An upstream of the gateway: whose requests, for which models, and where they go."""
 
 Test: TypeAlias = Callable[[object], bool]
 
@@ -80,6 +95,12 @@ def is_url(value: object) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+def are_upstreams(value: object) -> bool:
+    """Say whether each of several texts names an upstream."""
+    found = [UPSTREAM.fullmatch(text) for text in cast("tuple[str, ...]", value)]
+    return all(each is not None and is_url(each["url"]) for each in found)
 
 
 def is_profile(value: object) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from holdfast.config.home import config_file
+from holdfast.config.home import NoHome, config_file
 from holdfast.config.settings import Default, Environment, FileOrigin, Setting, Settings, assemble
-from holdfast.config.table import FORMER, KEYS, LATER, checked, read_text, unknown
+from holdfast.config.table import FORMER, KEYS, checked, read_text, unknown
 from holdfast.errors import ConfigError, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from yaml import Node, SafeLoader, ScalarNode
 
@@ -57,10 +58,6 @@ def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
 
 
 def _unknown(variable: str, origin: Environment) -> ConfigError:
-    later = {f"{_PREFIX}{path.upper().replace('.', '_')}": path for path in LATER}
-    for start, path in later.items():
-        if variable == start or variable.startswith(f"{start}_"):
-            return unknown(path, origin, spelled=path)
     former = {f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()}
     if variable in former:
         return ConfigError(f"{origin} is now called {KEYS[former[variable]].variable}; rename it")
@@ -184,7 +181,11 @@ def load(environ: Mapping[str, str], flags: Sequence[Setting] = ()) -> Configura
     Raises:
         ConfigError: when anything that is set cannot be used.
     """
-    file = config_file(environ)
+    try:
+        file = config_file(environ)
+    except NoHome:
+        # What needs no home folder works with the defaults; whatever does says so itself.
+        file = Path(os.devnull)
     chosen = {path: Setting(path, key.default, Default()) for path, key in KEYS.items()}
     for setting in (*read_file(file), *read_environment(environ), *flags):
         chosen[setting.path] = setting

@@ -20,6 +20,7 @@ __all__ = [
     "Environment",
     "FileOrigin",
     "Flag",
+    "GatewaySettings",
     "MemorySettings",
     "ModelSettings",
     "Origin",
@@ -174,6 +175,23 @@ class RedactionSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySettings:
+    """Where the gateway listens, to whom it forwards, and what it lets through."""
+
+    host: str = "127.0.0.1"
+    port: int = 8787
+    upstreams: tuple[str, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
+    context_length: int | None = None
+    max_body_bytes: int = 64 << 20
+    requests_per_minute: int = 0
+    concurrent_requests: int = 0
+    first_byte_seconds: float = 50.0
+    silence_seconds: float = 600.0
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be configured."""
 
@@ -184,6 +202,7 @@ class Settings:
     memory: MemorySettings = MemorySettings()
     store: StoreSettings = StoreSettings()
     redaction: RedactionSettings = RedactionSettings()
+    gateway: GatewaySettings = GatewaySettings()
 
 
 def flatten(settings: object, above: str = "") -> dict[str, object]:

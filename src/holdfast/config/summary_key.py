@@ -15,7 +15,7 @@ from functools import cache
 from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
-from holdfast.config.home import home
+from holdfast.config.home import NoHome, home
 from holdfast.errors import ConfigError
 from holdfast.wire.signing import check_of
 
@@ -50,7 +50,10 @@ def summary_key(environ: Mapping[str, str]) -> bytes:
     """
     given = environ.get(VARIABLE, "").strip()
     if not given:
-        return _kept_key(home(environ) / FILE_NAME)
+        try:
+            return _kept_key(home(environ) / FILE_NAME)
+        except NoHome:
+            return _process_key()
     if len(given) < _FEWEST:
         raise ConfigError(
             f"{VARIABLE} has {len(given)} characters; it needs {_FEWEST} or more, such as those of"

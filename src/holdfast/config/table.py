@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from holdfast.config.kinds import Test, converted, is_profile, is_url, parsed, shown, within
+from holdfast.config.kinds import (
+    Test,
+    are_upstreams,
+    converted,
+    is_profile,
+    is_url,
+    parsed,
+    shown,
+    within,
+)
 from holdfast.config.settings import Settings, flatten
 from holdfast.errors import ConfigError
 
@@ -26,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMER",
     "KEYS",
-    "LATER",
     "Key",
     "checked",
     "read_text",
@@ -73,6 +81,7 @@ def _table(keys: Iterable[Key]) -> Mapping[str, Key]:
 _MANY = 1_000_000_000
 _COUNT = f"a whole number from {{}} to {_MANY}"
 _SHARE = "a number over 0 and up to 1"
+_SECONDS = ("a number over 0 and up to 86400", within(0, 86_400, open_below=True), float)
 _SWITCH = "true or false"
 _PROVIDER = f"one of {', '.join(PROVIDERS)}"
 _URL = "an address that begins with http:// or https://, or null"
@@ -226,9 +235,7 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "auxiliary.compression.timeout",
             "Seconds to wait for a summary.",
-            "a number over 0 and up to 86400",
-            within(0, 86_400, open_below=True),
-            float,
+            *_SECONDS,
         ),
         Key(
             "context.engine",
@@ -292,6 +299,82 @@ KEYS: Mapping[str, Key] = _table(
             lambda _: True,
             tuple,
         ),
+        Key(
+            "gateway.host",
+            "The address on which `holdfast serve` listens; one that other machines reach needs "
+            "tokens.",
+            "a name or an address of this machine",
+            bool,
+        ),
+        Key(
+            "gateway.port",
+            "The port on which it listens; 0 for any that is free.",
+            "a whole number from 0 to 65535",
+            within(0, 65_535),
+            int,
+        ),
+        Key(
+            "gateway.upstreams",
+            "Where requests go, the first that fits: DIALECT=URL, DIALECT/MODEL-PATTERN=URL, or "
+            "URL for all. What fits none goes to the provider of its dialect.",
+            "a list of upstreams; the dialects are openai, responses, anthropic and gemini",
+            are_upstreams,
+            tuple,
+        ),
+        Key(
+            "gateway.allowed_hosts",
+            "Names under which clients may reach the gateway beside those of the loopback.",
+            "a list of names",
+            lambda _: True,
+            tuple,
+        ),
+        Key(
+            "gateway.context_length",
+            "What every model behind the gateway takes, in tokens; null goes by each model's name.",
+            f"{_COUNT.format(1000)}, or null",
+            within(1_000, _MANY),
+            int,
+            optional=True,
+        ),
+        Key(
+            "gateway.max_body_bytes",
+            "What a request may weigh in bytes, unpacked.",
+            _COUNT.format(1000),
+            within(1_000, _MANY),
+            int,
+        ),
+        Key(
+            "gateway.requests_per_minute",
+            "How many requests a tenant may send in a minute, at each worker; 0 for any number.",
+            _COUNT.format(0),
+            within(0, _MANY),
+            int,
+        ),
+        Key(
+            "gateway.concurrent_requests",
+            "How many requests of a tenant may be under way at once, streams among them; 0 for any "
+            "number.",
+            _COUNT.format(0),
+            within(0, _MANY),
+            int,
+        ),
+        Key(
+            "gateway.first_byte_seconds",
+            "Seconds of waiting after which a stream is begun with a sign of life.",
+            *_SECONDS,
+        ),
+        Key(
+            "gateway.silence_seconds",
+            "Seconds of silence after which an upstream is given up.",
+            *_SECONDS,
+        ),
+        Key(
+            "gateway.strict",
+            "Whether what cannot be recorded is refused, rather than forwarded unchanged.",
+            _SWITCH,
+            lambda _: True,
+            bool,
+        ),
     ]
 )
 
@@ -302,13 +385,6 @@ FORMER: Mapping[str, str] = MappingProxyType(
     }
 )
 """Keys as the first design had them, with their names of today."""
-
-LATER: Mapping[str, str] = MappingProxyType(
-    {
-        "gateway": "the gateway",
-    }
-)
-"""Keys of parts that are not there yet, so that a message can say so."""
 
 
 def checked(key: Key, value: object, origin: Origin) -> object:
@@ -339,11 +415,6 @@ def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
         spelled: How the origin spells it, when that is not the path.
     """
     named = spelled or path
-    for later, part in LATER.items():
-        if path == later or path.startswith(f"{later}."):
-            return ConfigError(
-                f"{named} ({origin}) belongs to {part}, which this version does not have; remove it"
-            )
     if path in FORMER:
         return ConfigError(f"{named} ({origin}) is now called {FORMER[path]}; rename it")
     nearest = _nearest(path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.ports import Amendment
 from holdfast.session import (
+    SERVER_KEY,
     WINDOW_KEY,
     Cause,
     Change,
@@ -192,8 +193,9 @@ class Lineage:
 
 
 def _window_of(session: Session) -> dict[str, object]:
-    """Return what a session that shows nothing of its parent keeps: the window of their model."""
-    return {WINDOW_KEY: session.context_length} if session.context_length else {}
+    """Return what a session that shows nothing of its parent keeps: window and server of it."""
+    kept = {WINDOW_KEY: session.context_length, SERVER_KEY: session.server}
+    return {key: value for key, value in kept.items() if value}
 
 
 def _whole(fork: Fork, window: Window, end: EndReason | None, title: str) -> _Wanted:

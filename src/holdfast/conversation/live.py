@@ -13,6 +13,7 @@ from holdfast.conversation.dependencies import Switch
 from holdfast.conversation.window import LiveWindow
 from holdfast.errors import Conflict, HoldfastError, SessionEnded
 from holdfast.session import EndReason, Fork, latest_leaf
+from holdfast.tokens import Load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from holdfast.conversation.dependencies import Dependencies, Listener
     from holdfast.ports import Amendment
     from holdfast.session import Entry, Session, SessionState, Spawn, Window
-    from holdfast.tokens import Load
     from holdfast.wire import Body
 
 __all__ = ["LiveSession"]
@@ -47,6 +47,8 @@ class LiveSession:
         self.state: SessionState | None = None
         """What was read last, the window aside."""
         self.lock = threading.RLock()
+        self.beside = Load()
+        """What goes out with every request beside the window, such as the tools of a client."""
         self._window = LiveWindow(deps.store, deps.engine, session.id)
         self._is_over = False
         if session.fork in (None, Fork.RESET) and not session.size:
@@ -66,8 +68,8 @@ class LiveSession:
 
     @property
     def load(self) -> Load:
-        """Return what the window asks of a provider, as it was read last."""
-        return self._window.load
+        """Return what the window, as it was read last, and what goes with it ask of a provider."""
+        return self._window.load + self.beside
 
     def refresh(self) -> Window:
         """Return the window as the store has it now, in the session that goes on."""

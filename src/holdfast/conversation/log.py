@@ -173,7 +173,7 @@ class MessageLog(Sequence[Entry]):
         # Pins are kept beside the log, where they can be taken away again.
         pinned = message.pinned
         message = replace(message, pinned=False) if pinned else message
-        short = shortened(message, limit, weigh)
+        short = shortened(message, limit, weigh, deps.redact)
         shown = short or message
         return Draft(
             message=shown,
@@ -220,7 +220,10 @@ class MessageLog(Sequence[Entry]):
 
 
 def shortened(
-    message: Message, limit: Callable[[ToolResult], int], count: Callable[[Message], int]
+    message: Message,
+    limit: Callable[[ToolResult], int],
+    count: Callable[[Message], int],
+    redact: Callable[[str], str] = str,
 ) -> Message | None:
     """Return the message with its oversized results cut in the middle, or nothing if all fit.
 
@@ -228,6 +231,7 @@ def shortened(
         message: What tools answered.
         limit: The tokens that an output may take, by its tool.
         count: The tokens of a message.
+        redact: Knows the secrets that no cut may part.
     """
 
     def cut(result: ToolResult) -> ToolResult:
@@ -235,7 +239,7 @@ def shortened(
         if weight <= most:
             return result
         content = tuple(
-            replace(piece, text=_middle_out(piece.text, most / weight))
+            replace(piece, text=_middle_out(piece.text, most / weight, redact))
             if isinstance(piece, Text)
             else piece
             for piece in result.content
@@ -246,8 +250,8 @@ def shortened(
     return None if parts == message.parts else replace(message, parts=parts)
 
 
-def _middle_out(text: str, share: float) -> str:
+def _middle_out(text: str, share: float, redact: Callable[[str], str]) -> str:
     # The pointer itself takes room; a little more than needed is left out.
     pointer = pointer_to(MESSAGE_ID_MARK)
     room = max(int(len(text) * share * 0.95) - len(pointer) - 80, _SMALLEST)
-    return text if room >= len(text) else middle_out(text, room, pointer)
+    return text if room >= len(text) else middle_out(text, room, pointer, redact)

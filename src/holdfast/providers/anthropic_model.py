@@ -233,6 +233,7 @@ class MessageStream:
         self._usage: _Fields = {}
         self._blocks: dict[object, _Fields] = {}
         self._inputs: dict[object, list[str]] = {}
+        self._finished: set[object] = set()
 
     @property
     def is_whole(self) -> bool:
@@ -250,6 +251,8 @@ class MessageStream:
                 self._blocks[index] = dict(_fields(event.get("content_block")))
             case "content_block_delta":
                 yield from self._grow(index, _fields(event.get("delta")))
+            case "content_block_stop":
+                self._finished.add(index)
             case "message_delta":
                 self._message |= _fields(event.get("delta"))
                 self._spend(event.get("usage"))
@@ -258,10 +261,22 @@ class MessageStream:
 
     def answer(self) -> _Fields:
         """Return the message as the server writes it without streaming."""
+        return self._written(self._blocks)
+
+    def partial(self) -> _Fields | None:
+        """Return what is finished of a message that was cut off, and all of its words."""
+        kept = {
+            index: block
+            for index, block in self._blocks.items()
+            if index in self._finished or (block.get("type") == "text" and block.get("text"))
+        }
+        return self._written(kept) if kept else None
+
+    def _written(self, blocks: Mapping[object, _Fields]) -> _Fields:
         inputs = {index: "".join(pieces) for index, pieces in self._inputs.items()}
         content = [
             {**block, "input": _arguments(inputs[index])} if inputs.get(index) else block
-            for index, block in self._blocks.items()
+            for index, block in blocks.items()
         ]
         return {
             **self._message,

@@ -26,6 +26,7 @@ from holdfast.providers.stream_adapter import (
     send_request,
     summarizer_errors,
 )
+from holdfast.wire.json_text import object_in
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
@@ -328,6 +329,15 @@ class ChatStream:
         choice = {"index": 0, "finish_reason": self._finish, "message": message}
         answer: _Fields = {**self._envelope, "object": "chat.completion", "choices": [choice]}
         return {**answer, "usage": self._usage} if self._usage else answer
+
+    def partial(self) -> _Fields | None:
+        """Return the words of a completion that was cut off, and the calls that are finished."""
+        self._calls = [
+            call
+            for call in self._calls
+            if call["name"] and object_in("".join(cast("list[str]", call["arguments"]))) is not None
+        ]
+        return self.answer() if self._calls or self._words else None
 
     def _delta(self, delta: Mapping[str, object]) -> Iterator[Spoken | Thought]:
         for name in _REASONING:

@@ -61,6 +61,10 @@ class StreamAssembler(Protocol):
         """Return the answer as the provider writes it without streaming."""
         ...
 
+    def partial(self) -> dict[str, object] | None:
+        """Return what is finished of an answer that was cut off, and all of its words."""
+        ...
+
 
 def prompt_of(ask: Ask) -> Prompt:
     """Return the request for a summary: one message of a user, in either dialect."""

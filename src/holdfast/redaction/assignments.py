@@ -208,17 +208,11 @@ def holds_secret(kind: SecretKind, value: bytes, *, literal: bool) -> bool:
 
 def _is_generated(value: bytes) -> bool:
     """Return whether a value can only be generated, whatever it is called."""
-    is_long = _LONG <= len(value) <= _JUDGED and bool(_GENERATED.match(value))
     # What has `key` inside is the name of one.
-    if (
-        not is_long
-        or b"key" in value.lower()
-        or _UUID.match(value)
-        or is_placeholder(value)
-        or counts_far(value)
-    ):
+    is_long = _LONG <= len(value) <= _JUDGED and b"key" not in value.lower()
+    if not is_long or not _GENERATED.match(value) or _UUID.match(value) or counts_far(value):
         return False
-    return is_random(value) and is_varied(value)
+    return is_varied(value) and is_random(value) and not is_placeholder(value)
 
 
 def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:

@@ -127,7 +127,7 @@ _STEMS: tuple[re.Pattern[bytes], ...] = tuple(
         rb"|(?<=cook)ie|ennwort|ty\b|ind(?=[\"']?:[ \t]{0,4}[\"']?secret\b))",
         rb"p(?:ass(?!ed|es|ing|ive|age|thr)|w|hone|a(?:rol[ae]?|t)\b|rivate-lines)",
         rb"cr(?:(?<=secr)et|ed)",
-        rb"u(?:(?<=au)th(?!or[^i])|ser(?<= /user)(?=:))",
+        rb"u(?:(?<=au)th(?!or[^i])|se[r](?<= /user)(?=:))",
     )
 )
 _SPACED = re.compile(rb".{0,16}(?<![\w.-])([A-Za-z]{2,16} key)\Z", re.IGNORECASE)
@@ -173,7 +173,6 @@ _ENDINGS: tuple[tuple[str, SecretKind], ...] = (
     ("passwort", SecretKind.PASSWORD),
     ("kennwort", SecretKind.PASSWORD),
     ("passe", SecretKind.PASSWORD),
-    ("passord", SecretKind.PASSWORD),
     ("secret", SecretKind.SECRET),
     ("authtoken", SecretKind.TOKEN),
     ("token", SecretKind.TOKEN),

@@ -17,6 +17,7 @@ from binascii import Error, a2b_base64
 from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.redaction.sites import split_words
@@ -123,13 +124,17 @@ _INFIX = re.compile(
 )
 _SERVICES = frozenset(SERVICES.split())
 _BINDING = frozenset(b"\"'`=: \t\n")
-_NAME_REACH = 56
-_NAME_WORDS = 4
+_SIGN_REACH = 16
 _NO_SECRETS = frozenset(
     """id ids commit sha sha1 sha256 sha512 md5 hash digest rev revision version url uri checksum
     integrity etag fingerprint path file image name tag branch ref resolved public""".split()
 )
 _DOT = 0x2E
+# Prefixes that no ending of a file's name has.
+_EVEN_AFTER_DOT = tuple(
+    b"""ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1-
+    sk_live_ rk_live_ sk_test_ npm_ pypi- hf_ xoxb- xoxp- xapp- AIza dop_v1_ shpat_ gsk_""".split()
+)
 _TELLING = frozenset(b".:|~!")
 _LONGEST_ID = 17
 _JWT = re.compile(rb"eyJ([\w-]{10,}+)={0,2}\.[\w-]{10,}+(?:\.[\w-]*+){0,3}")
@@ -253,7 +258,8 @@ def vendor_pass(view: TextViews) -> list[SecretSpan]:
         if before in STICKY:
             start = unglued(raw, start)
         # After a dot it is the ending of a name, as in `favicon.ico-7a38`, or a dotted token.
-        if before != _DOT and (vendors := rows(raw[start : start + 2])):
+        is_ending = before == _DOT and not raw.startswith(_EVEN_AFTER_DOT, start)
+        if not is_ending and (vendors := rows(raw[start : start + 2])):
             length = _vendor_token(raw[start:stop], vendors)
             if length:
                 end = start + length
@@ -284,25 +290,33 @@ def vendor_pass(view: TextViews) -> list[SecretSpan]:
         if before in _BINDING:
             last = raw[stop - _GENERATED : stop]
             if (last.isalnum() and not last.isalpha()) or stop - start == _UUID_LENGTH:
-                spans.extend(_announced(raw, start, stop))
+                spans.extend(_announced(view, start, stop))
     return spans
 
 
-def _announced(raw: bytes, start: int, stop: int) -> list[SecretSpan]:
+def _announced(view: TextViews, start: int, stop: int) -> list[SecretSpan]:
     """Return a generated run that says by itself, or by the service before it, what it is."""
+    raw = view.raw
     secret = raw[start:stop]
     if b"_" in secret and (infix := _INFIX.match(secret)):
         secret = infix.group(1)
     else:
-        before = raw[max(0, start - _NAME_REACH) : start].rstrip(b"\"'` \t")
-        if not before.endswith((b"=", b":", b">")):
+        floor = max(0, start - _SIGN_REACH)
+        before = raw[floor:start].rstrip(b"\"'` \t\n")
+        name = before.rstrip(b"=:>?").rstrip(b"\"'` \t]")
+        if len(name) == len(before) or not name:
             return []
-        name = before[before.rfind(b"\n") + 1 :].decode()
-        words = [word.lower() for word in split_words(name)[-_NAME_WORDS:]]
-        if _SERVICES.isdisjoint(words) or words[-1] in _NO_SECRETS:
+        end = floor + len(name)
+        if not _is_service(raw[run_start(view, end) : end].decode()):
             return []
     generated = is_random(secret) and is_varied(secret) and not is_placeholder(secret)
     return [SecretSpan(start, stop)] if generated and not counts_up(secret) else []
+
+
+@lru_cache(maxsize=1024)
+def _is_service(name: str) -> bool:
+    words = [word.lower() for word in split_words(name)]
+    return bool(words) and words[-1] not in _NO_SECRETS and not _SERVICES.isdisjoint(words)
 
 
 def _whole_end(raw: bytes, start: int, end: int) -> int:

@@ -77,6 +77,7 @@ sess- alnum 40 40 random
 xai- alnum 60 - varied
 gsk_ alnum 40 - varied
 hf_ alnum 30 - random
+holdfast_ slug 43 43 random
 api_org_ alnum 34 34 random
 r8_ alnum 37 37 random
 pplx- alnum 40 - varied

@@ -39,6 +39,7 @@ from holdfast.session.searchable import searchable
 from holdfast.session.sessions import (
     CLOSABLE,
     REPORTED_KEY,
+    SERVER_KEY,
     UNDATED,
     WINDOW_KEY,
     EndReason,
@@ -61,6 +62,7 @@ __all__ = [
     "CLOSABLE",
     "MESSAGE_ID_MARK",
     "REPORTED_KEY",
+    "SERVER_KEY",
     "UNDATED",
     "WINDOW_KEY",
     "Addition",

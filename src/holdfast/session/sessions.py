@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLOSABLE",
     "REPORTED_KEY",
+    "SERVER_KEY",
     "WINDOW_KEY",
     "EndReason",
     "Fork",
@@ -50,6 +51,8 @@ __all__ = [
 
 WINDOW_KEY = "context_length"
 """Where a session's metadata keep the window of its model."""
+SERVER_KEY = "server"
+"""Where they keep the compatible server at which the model was asked; never a credential."""
 REPORTED_KEY = "last_request"
 """Where they keep what the newest large request weighed: as reported, and by estimate."""
 
@@ -149,6 +152,16 @@ class Session:
         """Return the window that it was opened with last, in tokens, where that was said."""
         kept = self.metadata.get(WINDOW_KEY)
         return kept if isinstance(kept, int) and kept > 0 else None
+
+    @property
+    def server(self) -> Mapping[str, object]:
+        """Return at which compatible server it was held: `base_url`, `provider`, and `named`.
+
+        `named` says that a flag named the server for this conversation. Empty where it was held
+        at the provider's own address, or that is not known.
+        """
+        kept = self.metadata.get(SERVER_KEY)
+        return cast("dict[str, object]", kept) if isinstance(kept, dict) else {}
 
     @property
     def last_request(self) -> tuple[int, int]:

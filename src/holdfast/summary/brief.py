@@ -234,7 +234,7 @@ def _named(name: str) -> str:
     return flat(name, 80).replace("]", "")
 
 
-def derive_focus(messages: Sequence[Message]) -> str:
+def derive_focus(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
     """Return a topic from the newest user turn that names one, in the user's own words.
 
     "Yes" and "go on" name none: what is said in so few words concerns what was asked before.
@@ -242,7 +242,7 @@ def derive_focus(messages: Sequence[Message]) -> str:
     for words in map(said_in, reversed(messages)):
         # Bytes rather than characters: forty characters of Chinese are a whole request.
         if len(words.encode("utf-8", "surrogatepass")) >= _ENOUGH:
-            return flat(words, _WIDTH)
+            return flat(words, _WIDTH, redact)
     return ""
 
 

@@ -36,8 +36,7 @@ from holdfast.summary.statements import (
 )
 from holdfast.summary.story import PLACES, USER, entry_text, narrates, read_entry, story_of
 from holdfast.summary.tracing import Said, letters, stems
-from holdfast.summary.turns import Deed, Remark, Turn, read_turns
-from holdfast.transcript.effects import Effect, Family
+from holdfast.summary.turns import Remark, Turn, masked, read_turns
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -52,11 +51,6 @@ _TOKENS_A_DEED = 30
 """Tokens of the budget for each call that is read: a record has no room to tell of more."""
 _OF_BUDGET, _FEWEST_CHARACTERS = 8, 40_000
 """Characters of what was said that are read for each token of the budget, and the fewest."""
-_FRONT, _BACK, _BEGINNING = 2_000, 1_500, 400
-"""Characters that are read of an answer, and of one that says only whether the call was let."""
-_SILENT = (Family.READ, Family.SEARCH, Family.WEB, Family.WRITE)
-"""Families of which a record tells what was asked for, and not what came back."""
-_WRITTEN = 4_000
 _RULES = 6
 _OF_CODE, _OF_FILES = 0.1, 0.2
 """What code in an answer is worth, and beside it a list of files, which it has mostly."""
@@ -156,8 +150,9 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     fewest, most = _CLOSELY
     closely = min(max(job.budget // _TOKENS_A_DEED, fewest), most)
     characters = max(job.budget * _OF_BUDGET, _FEWEST_CHARACTERS)
-    turns = read_turns(job.whole, toolkit or Toolkit(), closely, job.fresh, characters=characters)
-    turns = _masked(_said_once(turns), job.redact)
+    tools = replace(toolkit or Toolkit(), redact=job.redact)
+    turns = read_turns(job.whole, tools, closely, job.fresh, characters=characters)
+    turns = masked(_said_once(turns), job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
     return told if answer is None else replace(told, writer=answer.model or "a model")
 
@@ -171,44 +166,6 @@ def _said_once(turns: Sequence[Turn]) -> list[Turn]:
 def _again(turn: Turn, after: Turn) -> bool:
     words = " ".join(after.asks)
     return bool(turn.asks) and not turn.older and all(ask.strip() in words for ask in turn.asks)
-
-
-def _masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
-    """Return the turns redacted, before anything is cut: a secret is known by its surroundings."""
-    texts: list[str] = []
-    for turn in turns:
-        texts += turn.asks
-        for step in turn.steps:
-            texts += [step.text] if isinstance(step, Remark) else _texts_of(step)
-    masked = iter(redact_all(texts, redact))
-    found: list[Turn] = []
-    for turn in turns:
-        asks = [next(masked) for _ in turn.asks]
-        steps = [_replaced(step, masked) for step in turn.steps]
-        found.append(replace(turn, asks=asks, steps=steps))
-    return found
-
-
-def _texts_of(deed: Deed) -> tuple[str, str, str]:
-    answer = "" if deed.ended is None else deed.ended.text
-    if deed.action.family in _SILENT and not (deed.ended and deed.ended.failed):
-        answer = answer[:_BEGINNING]
-    elif len(answer) > _FRONT + _BACK:
-        answer = f"{answer[:_FRONT]}\n{answer[-_BACK:]}"
-    return deed.action.target[:_FRONT], deed.action.content[:_WRITTEN], answer
-
-
-def _replaced(step: Remark | Deed, masked: Iterator[str]) -> Remark | Deed:
-    if isinstance(step, Remark):
-        text = next(masked)
-        return step if text is step.text else Remark(text, step.place)
-    action, ended = step.action, step.ended
-    target, content, answer = next(masked), next(masked), next(masked)
-    if target is not action.target or content is not action.content:
-        action = replace(action, target=target, content=content)
-    if ended is not None and answer is not ended.text:
-        ended = Effect(answer, ended.exit_code, ended.failed)
-    return Deed(action, ended, step.arguments, step.place)
 
 
 class _Drafting:
@@ -248,11 +205,11 @@ class _Drafting:
         standing = set(map(id, statements))
         outdated = tuple(each.text for each in every if id(each) not in standing)
         texts = redact_all([each.text for each in statements], self._job.redact)
-        masked = [
+        safe = [
             each if each.text == text else replace(each, text=text)
             for each, text in zip(statements, texts, strict=True)
         ]
-        told = self._focused(_fewer_rules(masked))
+        told = self._focused(_fewer_rules(safe))
         questions = [
             number
             for number, turn in enumerate(self._turns, first)

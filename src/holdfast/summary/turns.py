@@ -13,14 +13,15 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from holdfast.redaction.redactor import redact_all
 from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
 from holdfast.transcript.parts import quickly_made
-from holdfast.transcript.toolkit import Action, Toolkit, fields_of
+from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.transcript import Message, ToolResult
 
@@ -30,6 +31,7 @@ __all__ = [
     "Step",
     "Turn",
     "document_in",
+    "masked",
     "read_turns",
     "unquoted",
     "without_documents",
@@ -113,6 +115,13 @@ def _is_file(path: str) -> bool:
 
 _GIST = 400
 _CHARACTERS = 160_000
+_FRONT, _BACK, _BEGINNING = 2_000, 1_500, 400
+"""Characters that are read of an answer, and of one that says only whether the call was let."""
+_SILENT = (Family.READ, Family.SEARCH, Family.WEB, Family.WRITE)
+"""Families of which a record tells what was asked for, and not what came back."""
+_WRITTEN = 4_000
+_MARGIN = 4_096
+"""Characters read before the end of an answer, for a secret that its beginning gives away."""
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _FINDS = re.compile(
     r"\s*(?:sudo )?(?:(?:git )?(?:e?grep|diff)|rg|ag|ack|cmp|test|\[|which|pgrep)\s"
@@ -244,10 +253,15 @@ def read_turns(
                 turns[-1] = replace(turns[-1], interrupted=True)
     pairs = zip(turns, older, strict=True)
     turns = [replace(turn, older=calls) if calls else turn for turn, calls in pairs]
-    return _bounded([turn for turn in turns if turn.asks or turn.steps or turn.older], characters)
+    told = [turn for turn in turns if turn.asks or turn.steps or turn.older]
+    return _bounded(told, characters, toolkit.redact)
 
 
-def _bounded(turns: list[Turn], left: int) -> list[Turn]:
+def _gist(text: str, redact: Callable[[str], str]) -> str:
+    return text if len(text) <= _GIST else opening(text, _GIST, redact)
+
+
+def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list[Turn]:
     """Return the turns with what was said in the newest of them; of older ones only the gist."""
     bounded: list[Turn] = []
     far = left * 2 // 3
@@ -261,10 +275,10 @@ def _bounded(turns: list[Turn], left: int) -> list[Turn]:
             if left > (far if place else 0):
                 kept.append(step)
             elif place == 0:
-                kept.append(Remark(step.text[:_GIST], step.place))
+                kept.append(Remark(_gist(step.text, redact), step.place))
             left -= len(step.text)
         is_far = left <= 0
-        asks = [words[:_GIST] for words in turn.asks] if is_far else turn.asks
+        asks = [_gist(words, redact) for words in turn.asks] if is_far else turn.asks
         left -= sum(map(len, asks))
         bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
     return bounded[::-1]
@@ -315,3 +329,56 @@ def _observed(messages: Sequence[Message], index: int) -> str:
         return ""
     text = messages[index + 1].text
     return text if is_output(text) else ""
+
+
+def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
+    """Return the turns redacted, before anything is cut: a secret is known by its surroundings."""
+    texts: list[str] = []
+    for turn in turns:
+        texts += turn.asks
+        for step in turn.steps:
+            texts += [step.text] if isinstance(step, Remark) else _texts_of(step, redact)
+    shown = iter(redact_all(texts, redact))
+    found: list[Turn] = []
+    for turn in turns:
+        asks = [next(shown) for _ in turn.asks]
+        steps = [_replaced(step, shown) for step in turn.steps]
+        found.append(replace(turn, asks=asks, steps=steps))
+    return found
+
+
+def _texts_of(deed: Deed, redact: Callable[[str], str]) -> tuple[str, str, str, str]:
+    def start(text: str, length: int) -> str:
+        return text if len(text) <= length else opening(text, length, redact)
+
+    answer = "" if deed.ended is None else deed.ended.text
+    if deed.action.family in _SILENT and not (deed.ended and deed.ended.failed):
+        answer = start(answer, _BEGINNING)
+    elif len(answer) > _FRONT + _BACK:
+        ending, unread = redact(answer[-_BACK - _MARGIN :]), len(answer) - _BACK
+        ending = ending[max(len(ending) - _BACK, min(unread, _MARGIN)) :]
+        answer = f"{start(answer, _FRONT)}\n{ending}"
+    # Of the arguments only what an edit took away is told.
+    edits = deed.action.family is Family.WRITE and (
+        '"old' in deed.arguments or '"search"' in deed.arguments
+    )
+    arguments = deed.arguments if edits else ""
+    return (
+        start(deed.action.target, _FRONT),
+        start(deed.action.content, _WRITTEN),
+        arguments,
+        answer,
+    )
+
+
+def _replaced(step: Remark | Deed, shown: Iterator[str]) -> Remark | Deed:
+    if isinstance(step, Remark):
+        text = next(shown)
+        return step if text is step.text else Remark(text, step.place)
+    action, ended = step.action, step.ended
+    target, content, arguments, answer = (next(shown) for _ in range(4))
+    if target is not action.target or content is not action.content:
+        action = replace(action, target=target, content=content)
+    if ended is not None and answer is not ended.text:
+        ended = Effect(answer, ended.exit_code, ended.failed)
+    return Deed(action, ended, arguments or step.arguments, step.place)

@@ -287,7 +287,9 @@ def _planned(job: Job) -> _Plan | Declined:
     state = "" if job.previous is None else render(job.previous.record)
     texts = (text for group in groups for piece in group for text in (piece.label, piece.text))
     mark = mark_for([*texts, state])
-    focus, hint = (job.redact(flat(words, _FOCUS_WIDTH)) for words in (job.focus, job.hint))
+    focus, hint = (
+        job.redact(flat(words, _FOCUS_WIDTH, job.redact)) for words in (job.focus, job.hint)
+    )
     request = PromptRequest(job.budget, job.today, mark, focus, hint, steps=999, step=999)
     overhead = _overhead(job, request)
     if overhead * SAFETY * _TERSE_SHARE > job.window:

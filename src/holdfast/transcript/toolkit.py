@@ -15,7 +15,7 @@ from holdfast.keywords import names_checked
 from holdfast.transcript.effects import Effect, Family, effect, error_line, family
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from holdfast.transcript.parts import ToolCall, ToolResult
 
@@ -29,12 +29,15 @@ __all__ = [
     "fields_of",
     "flat",
     "headline",
+    "opening",
     "outcome",
     "patched_files",
     "plan_of",
     "planned",
 ]
 
+_MARGIN = 1_024
+"""Characters read beyond a cut, so that a secret across it is seen whole and goes whole."""
 _WIDTH = 200
 _ERROR_WIDTH = 140
 
@@ -85,6 +88,8 @@ class Toolkit:
 
     extra: Mapping[str, Family] = field(default_factory=dict[str, Family])
     """Families of tools that holdfast does not know, by their exact names."""
+    redact: Callable[[str], str] = str
+    """Masks secrets in a text before it is cut, after which they would not be known as such."""
 
     def family(self, name: str) -> Family:
         """Return the family of the tool called `name`."""
@@ -96,13 +101,17 @@ class Toolkit:
         kind = self.family(call.name)
         if kind is Family.WRITE and arguments.get("command") == "view":
             kind = Family.READ
+        if kind in _LISTERS:
+            return _LISTERS[kind](call.name, arguments, self.redact)
         return _READERS[kind](call.name, arguments)
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one informative line about the call and how it went."""
         action = self.action(call)
-        ending = "no result" if result is None else outcome(action, effect(result, action.family))
-        return f"{headline(action)} ({ending})"
+        ending = "no result"
+        if result is not None:
+            ending = outcome(action, effect(result, action.family), self.redact)
+        return f"{headline(action, self.redact)} ({ending})"
 
 
 def describe(call: ToolCall, result: ToolResult | None) -> str:
@@ -110,20 +119,20 @@ def describe(call: ToolCall, result: ToolResult | None) -> str:
     return _PLAIN.describe(call, result)
 
 
-def headline(action: Action, width: int = _WIDTH) -> str:
+def headline(action: Action, redact: Callable[[str], str] = str) -> str:
     """Return the tool and what it worked on."""
-    target = flat(action.target, width)
+    target = flat(action.target, _WIDTH, redact)
     match action.family:
         case Family.SEARCH if action.scope and target:
-            what = f"{target} in {flat(action.scope, width)}"
+            what = f"{target} in {flat(action.scope, _WIDTH, redact)}"
         case Family.READ if action.scope:
             what = f"{target} lines {action.scope}"
         case _:
-            what = target or flat(action.scope, width)
+            what = target or flat(action.scope, _WIDTH, redact)
     return f"{action.tool}: {what}" if what else action.tool
 
 
-def outcome(action: Action, ended: Effect, width: int = _ERROR_WIDTH) -> str:
+def outcome(action: Action, ended: Effect, redact: Callable[[str], str] = str) -> str:
     """Return how the action went: exit code, counts, size, and the error if there was one."""
     facts: list[str] = []
     if ended.exit_code is not None:
@@ -142,15 +151,24 @@ def outcome(action: Action, ended: Effect, width: int = _ERROR_WIDTH) -> str:
             facts.append(_plural(len(ended.text), "character"))
         case _:
             facts.append(_plural(len(ended.text), "character"))
-    if ended.failed and (error := error_line(ended.text)):
-        facts.append(flat(error, width))
+    if ended.failed and (error := error_line(redact(ended.text))):
+        facts.append(flat(error, _ERROR_WIDTH))
     return ", ".join(facts)
 
 
-def flat(text: str, width: int) -> str:
-    """Return the text on one line of at most `width` characters."""
-    line = " ".join(text[: width * 4].split())
+def flat(text: str, width: int, redact: Callable[[str], str] = str) -> str:
+    """Return the text on one line of at most `width` characters, redacted where it is cut."""
+    whole = text if len(text) <= width else opening(text, width * 4, redact)
+    line = " ".join(whole.split())
     return line if len(line) <= width else line[: max(width - 1, 1)] + "…"
+
+
+def opening(text: str, length: int, redact: Callable[[str], str]) -> str:
+    """Return the first characters of a text, redacted before the rest of it is cut off."""
+    masked = redact(text[: length + _MARGIN])
+    # What a mask made shorter must not bring the end of the margin to light.
+    unread = _MARGIN if len(text) > length + _MARGIN else 0
+    return masked[: max(min(length, len(masked) - unread), 0)]
 
 
 def patched_files(text: str) -> tuple[str, ...]:
@@ -251,25 +269,25 @@ def _web(tool: str, arguments: Mapping[str, object]) -> Action:
     return Action(Family.WEB, tool, _first(arguments, _WEB) or _listed(arguments))
 
 
-def _delegate(tool: str, arguments: Mapping[str, object]) -> Action:
-    return Action(Family.DELEGATE, tool, _first(arguments, _GOAL) or _listed(arguments))
+def _delegate(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
+    return Action(Family.DELEGATE, tool, _first(arguments, _GOAL) or _listed(arguments, redact))
 
 
-def _plan(tool: str, arguments: Mapping[str, object]) -> Action:
+def _plan(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
     for key in _PLAN:
         value = arguments.get(key)
         if isinstance(value, list):
             items = cast("list[object]", value)
             return Action(Family.PLAN, tool, _plural(len(items), "item"))
-    return Action(Family.PLAN, tool, _listed(arguments))
+    return Action(Family.PLAN, tool, _listed(arguments, redact))
 
 
-def _other(tool: str, arguments: Mapping[str, object]) -> Action:
-    return Action(Family.OTHER, tool, _listed(arguments))
+def _other(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
+    return Action(Family.OTHER, tool, _listed(arguments, redact))
 
 
-def _listed(arguments: Mapping[str, object]) -> str:
-    pairs = ((key, flat(_words(value), 80)) for key, value in arguments.items())
+def _listed(arguments: Mapping[str, object], redact: Callable[[str], str]) -> str:
+    pairs = ((key, flat(_words(value), 80, redact)) for key, value in arguments.items())
     return ", ".join(f"{key}={text}" for key, text in pairs if text)
 
 
@@ -293,6 +311,8 @@ _READERS = {
     Family.WRITE: _write,
     Family.SEARCH: _search,
     Family.WEB: _web,
+}
+_LISTERS = {
     Family.DELEGATE: _delegate,
     Family.PLAN: _plan,
     Family.OTHER: _other,
@@ -334,7 +354,7 @@ def fields_of(arguments: str) -> dict[str, object]:
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
-def plan_of(arguments: str) -> tuple[PlanItem, ...] | None:
+def plan_of(arguments: str, redact: Callable[[str], str] = str) -> tuple[PlanItem, ...] | None:
     """Return the plan that a call wrote; None when it does not list one.
 
     Agents name the list and its fields differently.
@@ -343,17 +363,19 @@ def plan_of(arguments: str) -> tuple[PlanItem, ...] | None:
     found = next((fields[key] for key in _LISTS if isinstance(fields.get(key), list)), None)
     if found is None:
         return None
-    items = (_item(entry) for entry in cast("list[object]", found))
+    items = (_item(entry, redact) for entry in cast("list[object]", found))
     return tuple(item for item in items if item)
 
 
-def planned(plan: tuple[PlanItem, ...], arguments: str, answer: str) -> tuple[PlanItem, ...] | None:
+def planned(
+    plan: tuple[PlanItem, ...], arguments: str, answer: str, redact: Callable[[str], str] = str
+) -> tuple[PlanItem, ...] | None:
     """Return the plan after a call that planned something; None for any other call.
 
     Some agents write the whole list each time. Others add a task, whose number the answer tells,
     and later change its status by that number.
     """
-    whole = plan_of(arguments)
+    whole = plan_of(arguments, redact)
     if whole is not None:
         return whole
     fields = fields_of(arguments)
@@ -365,7 +387,7 @@ def planned(plan: tuple[PlanItem, ...], arguments: str, answer: str) -> tuple[Pl
     if not number and fields.get("subject"):
         named = _NUMBERED.search(answer[:200])
         return (
-            (*plan, PlanItem(flat(f"#{named[1]} {fields['subject']}", _ITEM_WIDTH)))
+            (*plan, PlanItem(flat(f"#{named[1]} {fields['subject']}", _ITEM_WIDTH, redact)))
             if named
             else None
         )
@@ -376,12 +398,14 @@ def _with_status(item: PlanItem, number: str, status: str) -> PlanItem:
     return PlanItem(item.text, status) if item.text.startswith(f"#{number} ") else item
 
 
-def _item(entry: object) -> PlanItem | None:
+def _item(entry: object, redact: Callable[[str], str]) -> PlanItem | None:
     if isinstance(entry, str):
-        return PlanItem(flat(entry, _ITEM_WIDTH))
+        return PlanItem(flat(entry, _ITEM_WIDTH, redact))
     if not isinstance(entry, dict):
         return None
     fields = cast("dict[str, object]", entry)
     text = next((str(fields[name]) for name in _WORDS if fields.get(name)), "")
     status = str(fields.get("status") or ("done" if fields.get("done") is True else "pending"))
-    return PlanItem(flat(text, _ITEM_WIDTH), flat(status, _STATUS_WIDTH)) if text else None
+    if not text:
+        return None
+    return PlanItem(flat(text, _ITEM_WIDTH, redact), flat(status, _STATUS_WIDTH, redact))

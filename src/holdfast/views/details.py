@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from holdfast.compaction import Policy
     from holdfast.ports import Store
-    from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.session import CompactionRecord, Entry, Session, Window
     from holdfast.tokens import Counter
     from holdfast.transfer import StatedParent
     from holdfast.views.context_map import ContextMap
 
-__all__ = ["SessionDetails", "session_details"]
+__all__ = ["SessionDetails", "WindowStep", "session_details"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +55,44 @@ class SessionDetails:
             "places": places_of(self.path),
             "path": [each.id for each in self.path],
             "belongs_to": None if self.elder is None else asdict(self.elder),
-            "window": {
-                "messages": len(self.window),
-                "tokens": self.usage.tokens,
-                "context_length": self.limits.window,
-                "threshold_tokens": self.limits.threshold,
-                "kinds": self.usage.kinds_json(),
-                "undone": self.is_undone,
-            },
+            "window": self.window_json(),
             "warnings": list(self.warnings),
             "compactions": [compaction_fields(each) for each in self.compactions],
             "messages": [message_fields(each) for each in entries],
             "messages_left_out": left_out,
+        }
+
+    def window_json(self) -> dict[str, object]:
+        """Return what fills the window as plain JSON values."""
+        return {
+            "messages": len(self.window),
+            "tokens": self.usage.tokens,
+            "context_length": self.limits.window,
+            "threshold_tokens": self.limits.threshold,
+            "kinds": self.usage.kinds_json(),
+            "undone": self.is_undone,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStep:
+    """A step back or forth, with the window before and after it."""
+
+    session: str
+    is_done: bool
+    """Whether there was anything to do."""
+    before: Window
+    after: Window
+
+    def as_json(self) -> dict[str, object]:
+        """Return the step as plain JSON values."""
+        return {
+            "session": self.session,
+            "done": self.is_done,
+            "messages_before": len(self.before.entries),
+            "messages_after": len(self.after.entries),
+            "tokens_before": self.before.tokens,
+            "tokens_after": self.after.tokens,
         }
 
 

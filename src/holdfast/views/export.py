@@ -122,12 +122,17 @@ def forked_sessions(store: Store, id_: str, name: str) -> ForkedSessions:
     return ForkedSessions(name, tuple(held), tuple(others))
 
 
-def named_for_agent(events: Iterable[Event], id_: str, folder: str) -> Iterator[Event]:
-    """Return events under another id and in another working directory, for the agent they go to."""
+def named_for_agent(events: Iterable[Event], id_: str, folder: str, now: int) -> Iterator[Event]:
+    """Return events under another id and in another working directory, for the agent they go to.
+
+    What has no date begins now.
+    """
     for event in events:
         match event:
             case StrandStarted(strand=strand) if strand == MAIN:
-                yield replace(event, about=replace(event.about, id=id_, cwd=folder))
+                started = event.about.started or now
+                about = replace(event.about, id=id_, cwd=folder, started=started)
+                yield replace(event, about=about)
             case MetadataUpdated(strand=strand) if strand == MAIN:
                 about = replace(event.about, id="", cwd="")
                 yield replace(event, about=about)
@@ -239,14 +244,25 @@ def _session_file(agent: str, wanted: ExportRequest) -> SessionExport:
     )
 
 
-def resumable_export(agent: str, wanted: ExportRequest, id_: str, folder: str) -> SessionExport:
-    """Return a session as the file of an agent that goes on with it under an id, in a folder."""
+def resumable_export(
+    agent: str, wanted: ExportRequest, id_: str, folder: str, now: int
+) -> SessionExport:
+    """Return a session as the file of an agent that goes on with it under an id, in a folder.
+
+    What has no date begins now.
+    """
     store, session = wanted.store, wanted.session.id
     if wanted.log is False:
         transcript = wanted.window()
-        events = window_events(transcript, About(id=id_, cwd=folder, title=wanted.session.title))
+        about = About(
+            id=id_,
+            cwd=folder,
+            title=wanted.session.title,
+            started=wanted.session.touched or wanted.session.started or now,
+        )
+        events = window_events(transcript, about)
         return SessionExport(len(transcript), _lines(events, agent))
-    events = named_for_agent(export_session(store, session, family=True), id_, folder)
+    events = named_for_agent(export_session(store, session, family=True), id_, folder, now)
     forked = forked_sessions(store, session, agent)
     return SessionExport(count_until(store, session), _lines(events, agent), forked)
 

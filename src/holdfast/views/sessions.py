@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import UnknownSession
 from holdfast.ports.store import Listing
 from holdfast.recall import Filters
-from holdfast.session import UNDATED, Fork, places_of
+from holdfast.session import UNDATED, Fork, Usage, places_of
 from holdfast.session.lineage_reader import ancestry
 from holdfast.session.titles import short_title
 from holdfast.views.words import crop, iso_time
@@ -36,6 +37,7 @@ __all__ = [
     "is_session_name",
     "session_fields",
     "state_of",
+    "store_figures",
     "title_of",
 ]
 
@@ -267,6 +269,23 @@ def _only(store: Store, name: str) -> Session:
     raise UnknownSession(
         f"there is no session {shown!r}; holdfast sessions list shows what there is"
     )
+
+
+def store_figures(store: Store) -> dict[str, object]:
+    """Return what a store holds in figures, as plain JSON values; the trash is counted alone."""
+    kept = store.sessions(Listing(limit=None))
+    return {
+        "sessions": len(kept),
+        "conversations": len({each.root for each in kept}),
+        "live": sum(each.is_live for each in kept),
+        "trashed": len(store.sessions(Listing(limit=None, trashed=True))),
+        "entries": sum(each.size for each in kept),
+        # A window that never changed was never compacted.
+        "compactions": sum(store.count_compactions(each.id) for each in kept if each.generation),
+        "sources": dict(Counter(each.source for each in kept)),
+        "models": dict(Counter(each.model for each in kept if each.model)),
+        "usage": asdict(sum((each.usage for each in kept), Usage())),
+    }
 
 
 def _named(sessions: Sequence[Session]) -> str:

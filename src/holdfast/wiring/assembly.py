@@ -137,6 +137,14 @@ class Assembly:
         """Return what masks secrets, the configured patterns included."""
         return Redactor(self.settings.redaction.extra_patterns)
 
+    def redactor_with(self, given: Redactor | None) -> Redactor:
+        """Return a caller's redactor with the configured patterns beside its own."""
+        if given is None:
+            return self.redactor
+        own = given.extra_patterns
+        more = [each for each in self.redactor.extra_patterns if each not in own]
+        return replace(given, extra_patterns=(*own, *more)) if more else given
+
     def stated_window(self, model: str, context_length: int | None = None) -> int | None:
         """Return what a model takes as the caller says, or as configured for that very model."""
         main = self.settings.model
@@ -198,7 +206,7 @@ class Assembly:
             clock=self.clock,
             fallback=self._fallback(options),
             counter=self.counter(options.counter, options.model),
-            redactor=options.redactor or self.redactor,
+            redactor=self.redactor_with(options.redactor),
             on_ask=options.on_ask,
             sign=installation_sign,
         )

@@ -23,7 +23,6 @@ ATTEMPTS = 3
 """How often a request is sent that is refused for its size."""
 Result = TypeVar("Result")
 _BAD_REQUEST = 400
-_WHOLE = ("response.completed", "response.incomplete")
 _ANTHROPIC = ("message_", "content_block_", "ping", "error")
 _MADE_OF_CHUNKS = ("content.", "refusal.", "tool_calls.", "logprobs.")
 """How events begin that the helper of OpenAI chat sends beside the chunks themselves."""
@@ -74,10 +73,9 @@ class StreamRecorder:
         """Begin with nothing said."""
         self._assembler: StreamAssembler | None = None
         self._words: list[str] = []
-        self._whole: object = None
 
     def take(self, chunk: object) -> None:
-        """Take in the next chunk: OpenAI chat or Responses, or Anthropic, as object or JSON.
+        """Take in the next chunk: OpenAI chat or Responses, Anthropic or Gemini, object or JSON.
 
         The events of the SDKs' own stream helpers are chunks too.
 
@@ -94,31 +92,31 @@ class StreamRecorder:
         if not isinstance(plain, Mapping):
             raise _unknown(type(chunk).__name__)
         fields = cast("Mapping[str, object]", plain)
-        if kind.startswith("response."):
-            if kind == "response.output_text.delta":
-                self._words.append(str(fields.get("delta", "")))
-            self._whole = fields.get("response") if kind in _WHOLE else self._whole
-            return
         if self._assembler is None:
             if kind.startswith(_MADE_OF_CHUNKS):
                 self._words.append(str(fields["delta"]) if kind == "content.delta" else "")
                 return
-            is_openai = "choices" in fields
-            if not is_openai and not kind.startswith(_ANTHROPIC) and "error" not in fields:
-                raise _unknown(
-                    f"{type(chunk).__name__} with {', '.join(map(str, fields)) or 'nothing'}"
-                )
-            self._assembler = _assembler(is_openai=is_openai)
+            self._assembler = _assembler(fields, kind, type(chunk).__name__)
         for piece in self._assembler.take(fields):
             if isinstance(piece, Spoken):
                 self._words.append(piece.text)
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether the end of the answer has come."""
+        return self._assembler is not None and self._assembler.is_whole
 
     @property
     def answer(self) -> object:
         """Return the whole answer, or the words of one that was cut off; None where none came."""
         if self._assembler is not None and self._assembler.is_whole:
             return self._assembler.answer()
-        return self._whole or "".join(self._words) or None
+        return "".join(self._words) or None
+
+    @property
+    def partial(self) -> dict[str, object] | None:
+        """Return what is finished of an answer that was cut off, and all of its words."""
+        return self._assembler.partial() if self._assembler is not None else None
 
 
 def _kind(chunk: object) -> str:
@@ -132,11 +130,26 @@ def _unknown(found: str) -> DecodeError:
     return DecodeError("stream", "chunk", f"{problem}; hand add_response the whole answer")
 
 
-def _assembler(*, is_openai: bool) -> StreamAssembler:
-    if is_openai:
+def _assembler(first: Mapping[str, object], kind: str, name: str) -> StreamAssembler:
+    """Return what puts a stream together, by its first chunk.
+
+    Raises:
+        DecodeError: when no stream that is known begins so.
+    """
+    if kind.startswith("response."):
+        from holdfast.providers.stream_assemblers import ResponsesStream
+
+        return ResponsesStream()
+    if "choices" in first:
         from holdfast.providers.openai_model import ChatStream
 
         return ChatStream()
+    if "candidates" in first or "usageMetadata" in first:
+        from holdfast.providers.stream_assemblers import GeminiStream
+
+        return GeminiStream()
+    if not kind.startswith(_ANTHROPIC) and "error" not in first:
+        raise _unknown(f"{name} with {', '.join(map(str, first)) or 'nothing'}")
     from holdfast.providers.anthropic_model import MessageStream
 
     return MessageStream()

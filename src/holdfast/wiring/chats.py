@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from holdfast.agent import Agent, Habits, Toolbox
 from holdfast.caching import Shrink
 from holdfast.errors import ConfigError
+from holdfast.ports.store import Amendment
 from holdfast.providers.local_model import LocalModel
-from holdfast.session import EndReason, Fork, children_of, latest_leaf
+from holdfast.session import SERVER_KEY, EndReason, Fork, children_of, latest_leaf
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
@@ -23,7 +24,7 @@ from holdfast.wiring.local_writer import LocalWriter
 from holdfast.wiring.memory_hubs import memory_hub_of
 from holdfast.wiring.models import is_local, known_window, model_of, out_of_reach
 from holdfast.wiring.remembered import fitted, memory_files_of
-from holdfast.wiring.resuming import LOCAL, resumption
+from holdfast.wiring.resuming import LOCAL, bare_address, resumption, server_of
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.summarizers import summarizer_of
 from holdfast.wiring.toolboxes import COMMAND_LIMIT, CORE_TOOLS, Kit, toolbox_for
@@ -65,6 +66,8 @@ class Wishes:
     """Whether the model of the settings is meant for a resumed conversation too."""
     names_window: bool = False
     """Whether the window of the settings is meant for a resumed conversation too."""
+    names_server: bool = False
+    """Whether the server of the settings is meant for a resumed conversation too."""
     tools: bool = True
     memory: bool = True
     longest_answer: int = 160
@@ -82,6 +85,8 @@ class Chats:
         self._environ = environ
         self._wishes = wishes
         self._seated: tuple[ChatModel, Ledger] | None = None
+        self._server: tuple[str, str] | None = None
+        """Address and provider that a resumed conversation brought along."""
         self._arriving: ChatModel | None = None
         """The model that a conversation is about to go on with."""
         self.memory = self._memory_hub() if wishes.memory else None
@@ -122,9 +127,14 @@ class Chats:
         if resumed:
             wishes = self._wishes
             return self._opened(
-                resumed, names_model=wishes.names_model, names_window=wishes.names_window
+                resumed,
+                names_model=wishes.names_model,
+                names_window=wishes.names_window,
+                names_server=wishes.names_server,
             )
-        return self.prepared(Conversation.open(**self._opening(self.model)), prompt)
+        chat = Conversation.open(**self._opening(self.model))
+        self._keep_server(chat, is_named=self._wishes.names_server)
+        return self.prepared(chat, prompt)
 
     def begin_anew(self, chat: Conversation) -> Conversation:
         """Return a conversation with an empty window and the same goal; the other one has ended.
@@ -155,11 +165,29 @@ class Chats:
         return self._opened(id_)
 
     def _opened(
-        self, id_: str, *, names_model: bool = False, names_window: bool = False
+        self,
+        id_: str,
+        *,
+        names_model: bool = False,
+        names_window: bool = False,
+        names_server: bool = False,
     ) -> Conversation:
         session = self.store.session(id_)
         if session.end_reason not in _LEFT_BEHIND:
             session = latest_leaf(self.store.lineage(id_), id_)
+        before, self._server = self._server, None
+        if not names_server:
+            self._server = server_of(session, self.settings, names_server=self._wishes.names_server)
+        try:
+            chat = self._gone_on(session, names_model=names_model, names_window=names_window)
+        except BaseException:
+            self._server = before
+            raise
+        self._keep_server(chat, is_named=names_server or bool(session.server.get("named")))
+        return chat
+
+    def _gone_on(self, session: Session, *, names_model: bool, names_window: bool) -> Conversation:
+        """Open a stored conversation with the model that it goes on with, at its server."""
         tokens = sum(each.tokens for each in self.store.window(session.id).entries)
         chosen = resumption(
             session, tokens, self.settings, names_model=names_model, names_window=names_window
@@ -289,6 +317,7 @@ class Chats:
         finally:
             self._arriving = None
         self._seat(found)
+        self._keep_server(chat, is_named=bool(chat.session.server.get("named")))
         return report
 
     def close(self) -> tuple[str, ...]:
@@ -361,11 +390,24 @@ class Chats:
 
     def _server_of(self, name: str) -> tuple[str | None, str]:
         """Return the address and the provider of a model, as far as the settings say them."""
+        if self._server is not None and not is_local(name):
+            return self._server
         model = self.settings.model
         is_there = name == model.name or not is_local(name)
         if is_there and (model.base_url or name == model.name or "/" not in name):
             return model.base_url, model.provider
         return None, "auto"
+
+    def _keep_server(self, chat: Conversation, *, is_named: bool) -> None:
+        """Keep with a conversation at which server of one's own it is held; never a credential."""
+        base_url, provider = self._server_of(self.model.name)
+        if not base_url and (not self._wishes.names_server or is_local(self.model.name)):
+            return
+        kept: dict[str, object] = {}
+        if base_url:
+            kept = {"base_url": bare_address(base_url), "provider": provider, "named": is_named}
+        if kept != chat.session.server:
+            chat.live.amend(Amendment(metadata={SERVER_KEY: kept or None}))
 
     def _found(self, name: str, window: int | None = None) -> ChatModel:
         base_url, provider = self._server_of(name)

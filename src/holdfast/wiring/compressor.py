@@ -60,7 +60,7 @@ class Compressor(ChatEngine):
             client: What you ask the model with, an SDK's client or a function from a model's name
                 to a summarizer: with it, the model writes its records; a name alone sends nothing.
             model: The conversation's model, whose tokenizer family the estimate follows.
-            redactor: The redactor to use, when it has patterns of its own.
+            redactor: A redactor with patterns of its own, which apply beside the configured ones.
             counter: How tokens are counted: by estimate, exactly with the model's own vocabulary
                 (an extra), or by an object with the `Counter` protocol.
             on_ask: Told of each ask to the summarizer: a long middle is written in several steps.

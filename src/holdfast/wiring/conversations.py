@@ -270,7 +270,7 @@ def dependencies(
     assembly: Assembly, store: Store, wanted: ConversationOptions, *, owns_store: bool = False
 ) -> Dependencies:
     """Return what a conversation works with: what the caller wants over what is configured."""
-    settings, redactor = assembly.settings, wanted.get("redactor") or assembly.redactor
+    settings, redactor = assembly.settings, assembly.redactor_with(wanted.get("redactor"))
     options = _session_options(settings, wanted)
     stated = assembly.stated_window(options.model, _length(wanted))
     options = replace(options, context_length=stated)

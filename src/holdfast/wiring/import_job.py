@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import Unreadable, digest_of, ends_line, place_of
 from holdfast.agent_files.places import Machine, usual_places
+from holdfast.config.home import NoHome, user_folder
 from holdfast.formats.catalog import IN_DATABASES, agent_of
 from holdfast.tokens import weight_of
 from holdfast.transfer import (
@@ -265,6 +266,15 @@ def collecting_seldom() -> Generator[None]:
 
 
 def places_here(environ: Mapping[str, str]) -> tuple[Place, ...]:
-    """Return where agents keep their sessions on this machine."""
-    home = Path(environ.get("HOME") or Path.home())
+    """Return where agents keep their sessions on this machine.
+
+    Raises:
+        NoHome: when there is no home folder.
+    """
+    try:
+        home = user_folder(environ)
+    except NoHome:
+        raise NoHome(
+            "there is no home folder to look for agents in; set HOME, or name files to import"
+        ) from None
     return usual_places(Machine(home, environ, sys.platform))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
 
 from holdfast.wiring.assembly import WINDOW, policy_of
 from holdfast.wiring.models import known_window, provider_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.session import Session
 
-__all__ = ["LOCAL", "Resumption", "resumption", "settings_for"]
+__all__ = ["LOCAL", "Resumption", "bare_address", "resumption", "server_of", "settings_for"]
 
 LOCAL = "local"
 """The model of a conversation where nobody names one."""
@@ -74,6 +75,36 @@ def resumption(
     is_smaller = held is None or window < held
     folds = is_smaller and tokens >= policy_of(due).threshold_tokens
     return Resumption(model=model, window=window, tokens=tokens, folds=folds)
+
+
+def server_of(
+    session: Session, settings: Settings, *, names_server: bool = False
+) -> tuple[str, str] | None:
+    """Return the address and provider at which a stored conversation stays; None if configured.
+
+    A server that a flag named for it stays; one that was configured moves with the settings, as
+    long as they name any.
+
+    Args:
+        session: The stored conversation.
+        settings: What is configured, flags included.
+        names_server: Whether flags name the server of the settings.
+    """
+    kept, model = session.server, settings.model
+    address, provider = kept.get("base_url"), kept.get("provider")
+    if not isinstance(address, str) or not isinstance(provider, str):
+        return None
+    if model.base_url and not names_server and not kept.get("named"):
+        return None
+    # What is configured may have the credential that the store does not keep.
+    is_same = bool(model.base_url) and bare_address(model.base_url or "") == address
+    return (model.base_url or address) if is_same else address, provider
+
+
+def bare_address(url: str) -> str:
+    """Return an address without what may be a credential in it."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def settings_for(

@@ -11,6 +11,7 @@ from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite.checkup import QuickCheck, quick_check
 from holdfast.stores.sqlite.connection import Database
 from holdfast.stores.sqlite.index import WordIndex
+from holdfast.stores.sqlite.reading_around import NOTHING_LOST, Lost
 from holdfast.stores.sqlite.salvage import repair_database, save_readable
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ class Repaired:
     problems: tuple[str, ...]
     done: tuple[str, ...]
     health: Health
-    missing: int = 0
-    """Messages that could not be read, and are only in the damaged file if anywhere."""
+    lost: Lost = NOTHING_LOST
+    """What could not be read, and is only in the damaged file if anywhere."""
 
 
 def repair_file(file: Path) -> Repaired:
@@ -56,4 +57,4 @@ def repair_file(file: Path) -> Repaired:
         with closing(Database(file)) as database:
             problems, saved = health.problems, repair_database(database, WordIndex())
     with closing(SqliteStore(file)) as store:
-        return Repaired(problems, saved.done, store.check(), saved.missing)
+        return Repaired(problems, saved.done, store.check(), saved.lost)

@@ -1,6 +1,7 @@
 """`holdfast chat` through a pipe: the whole loop, with a provider whose answers are known."""
 
 import json
+import shlex
 import time
 from pathlib import Path
 
@@ -43,6 +44,61 @@ def test_a_conversation_is_resumed_with_everything_that_was_said(home: Path) -> 
     ]
     assert len(stored(home)) == 1
     assert len(sent(server)) == 4
+
+
+def test_the_command_that_a_chat_ends_with_goes_on_at_the_same_server(home: Path) -> None:
+    with provider(says("Noted."), says("8443."), says("Yes.")) as server:
+        ended = talk(server, "The port is 8443")
+        line = next(each for each in ended.text.splitlines() if "chat --resume" in each)
+        command = shlex.split(line.partition("chat --resume")[2])
+        assert command[1:] == ["--base-url", f"{server.url}/v1"]
+        assert run("chat", "--resume", *command, stdin=b"Which port?\n").code == 0
+        # Without the flag too, and after the user began anew.
+        again = run("chat", "--resume", "last", stdin=b"Sure?\n/new\nAnd now?\n")
+        assert (again.code, len(server.requests)) == (0, 4)
+        assert server.requests[-1].fields["model"] == "m"
+    newest = stored(home)[0]
+    assert newest.server["base_url"] == f"{server.url}/v1"
+
+
+def test_another_model_is_asked_at_the_server_where_the_conversation_was_held(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    with provider(says("Noted."), says("8443.")) as server, provider(says("Here.")) as other:
+        talk(server, "The port is 8443")
+        named = run("chat", "--resume", "last", "--model", "fake-1", stdin=b"Which port?\n")
+        assert (named.code, len(server.requests)) == (0, 2)
+        assert server.requests[-1].fields["model"] == "fake-1"
+        # One that is configured for new conversations does not get it either; a flag moves it.
+        configured = f"model:\n  name: small\n  base_url: {other.url}/v1\n"
+        (home / "config.yaml").write_text(configured, "utf-8")
+        run("chat", "--resume", "last", stdin=b"Sure?\n")
+        assert (len(server.requests), len(other.requests)) == (3, 0)
+        talk(other, "And here?", flags=("--resume", "last"))
+        assert (len(server.requests), len(other.requests)) == (3, 1)
+    (session,) = stored(home)
+    assert session.server["base_url"] == f"{other.url}/v1"
+
+
+def test_a_configured_server_that_moved_takes_its_conversations_along_without_credentials(
+    home: Path,
+) -> None:
+    for _ in range(2):
+        with provider(says("Noted.")) as server:
+            address = f"{server.url}/v1".replace("://", "://me:secret@")
+            (home / "config.yaml").write_text(
+                f"model:\n  name: small\n  base_url: {address}\n", "utf-8"
+            )
+            flags = ("--resume", "last") if stored(home) else ()
+            assert run("chat", *flags, stdin=b"Hi\n").code == 0
+            assert len(server.requests) == 1
+    (session,) = stored(home)
+    assert session.server == {
+        "base_url": f"{server.url}/v1",
+        "provider": "auto",
+        "named": False,
+    }
 
 
 def test_a_default_for_new_conversations_is_not_taken_for_a_stored_one(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -109,7 +110,9 @@ def farewell(room: ChatRoom) -> list[Line]:
     if room.chats.forget_if_unused(room.chat):
         return []
     room.chats.ended(room.chat)
-    command = to_type(f"chat --resume {room.chat.id}", room.chats.settings)
+    server = room.chat.session.server
+    at = f" --base-url {shlex.quote(str(server['base_url']))}" if server.get("named") else ""
+    command = to_type(f"chat --resume {room.chat.id}{at}", room.chats.settings)
     return [(Styled("To go on with this:", "dim"),), (Styled(f"  {command}", "cyan"),)]
 
 

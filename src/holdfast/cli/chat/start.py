@@ -45,6 +45,8 @@ class _Options(TypedDict):
     as_json: bool
     model_name: Setting | None
     context_length: Setting | None
+    base_url: Setting | None
+    provider: Setting | None
 
 
 @click.command(
@@ -150,6 +152,7 @@ def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: 
         approve=approve,
         names_model=options["model_name"] is not None,
         names_window=options["context_length"] is not None,
+        names_server=options["base_url"] is not None or options["provider"] is not None,
         tools=not options["no_tools"],
         memory=not options["no_memory"],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 import click
@@ -20,6 +19,7 @@ from holdfast.cli.screen import Styled, Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
+from holdfast.views.details import WindowStep
 from holdfast.views.sessions import find_session, session_fields
 from holdfast.views.words import counted
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from holdfast.cli.store import OpenStore
     from holdfast.conversation import StoredConversation
     from holdfast.ports import Store
-    from holdfast.session import Entry, Window
+    from holdfast.session import Entry
 
 __all__ = [
     "compress_command",
@@ -86,15 +86,6 @@ def _compress_drawn(told: tuple[str, ...], outcome: str, old: str, current: str)
     if current != old:
         lines.append((Styled(f"The conversation goes on in session {current}."),))
     return lines
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step that was taken, with the window before and after it."""
-
-    session: str
-    before: Window
-    after: Window
 
 
 @click.command(
@@ -163,25 +154,15 @@ def _stepped(
     session = find_leaf(opened.store, name)
     before = opened.store.window(session.id)
     taken = step(_live(opened, session))
-    found = _Step(session.id, before, opened.store.window(session.id))
+    found = WindowStep(session.id, taken, before, opened.store.window(session.id))
     if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
     else:
-        opened.answer(
-            {
-                "session": found.session,
-                "done": taken,
-                "messages_before": len(found.before.entries),
-                "messages_after": len(found.after.entries),
-                "tokens_before": found.before.tokens,
-                "tokens_after": found.after.tokens,
-            },
-            lambda _: _step_drawn(found, done),
-        )
+        opened.answer(found.as_json(), lambda _: _step_drawn(found, done))
     return Exit.DONE if taken else Exit.NOTHING_TO_DO
 
 
-def _step_drawn(step: _Step, done: str) -> list[Line]:
+def _step_drawn(step: WindowStep, done: str) -> list[Line]:
     before, after = step.before, step.after
     return [
         (

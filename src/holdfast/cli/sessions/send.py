@@ -19,6 +19,7 @@ from holdfast.cli.files import refused
 from holdfast.cli.flags import agreed, now_ms, session_argument, yes_flag
 from holdfast.cli.screen import Styled, Unusable, tell
 from holdfast.cli.store import find_leaf, with_store
+from holdfast.config.home import NoHome, user_folder
 from holdfast.formats.writer import is_uuid
 from holdfast.session import path_to, places_of
 from holdfast.transfer import import_record
@@ -95,7 +96,7 @@ def send_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> E
         counter_of(opened.settings),
         options["log"],
     )
-    export = resumable_export(options["agent"], request, id_, str(folder))
+    export = resumable_export(options["agent"], request, id_, str(folder), now_ms())
     size = counted(export.messages, "message")
     tell(
         f"{size} of session {session.id} ({title_of(session)}) for {RESUMING[options['agent']]}:",
@@ -133,15 +134,18 @@ def _folder(opened: OpenStore, session: Session, named: str) -> Path:
             raise Unusable(f"{folder} is no folder; name one with --folder")
         return folder
     path = path_to(opened.store.lineage(session.id), session.id)
-    held = Path(places_of(path).get("folder", ""))
-    return held if held.is_absolute() and held.is_dir() else Path.cwd()
+    held, here = Path(places_of(path).get("folder", "")), Path.cwd()
+    if not held.is_absolute() or held.is_dir():
+        return held if held.is_absolute() else here
+    tell(f"{held}, where it was held, is not here; it goes to {here} (--folder names another)")
+    return here
 
 
 def _place(session: Session, agent: str, folder: Path) -> tuple[str, ResumableFile]:
     """Return the id and the place of a file that the agent does not have yet."""
     try:
-        home = Path(os.environ.get("HOME") or Path.home())
-    except RuntimeError:
+        home = user_folder(os.environ)
+    except NoHome:
         raise Unusable("there is no home folder to find the agent in; set HOME") from None
     machine, now = Machine(home, os.environ, sys.platform), now_ms()
     imported = import_record(session)

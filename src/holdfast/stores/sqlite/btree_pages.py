@@ -17,14 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-__all__ = ["DISTINCT", "PAGE", "PageRecord", "Value", "add_found_rows", "has_header", "records"]
+__all__ = [
+    "DISTINCT",
+    "PAGE",
+    "PageRecord",
+    "Value",
+    "add_found_rows",
+    "has_header",
+    "last_number",
+    "records",
+]
 
 Value: TypeAlias = int | float | str | bytes | None
 
 PAGE = 4096
 """The size of a page of our files."""
 _MAGIC = b"SQLite format 3\0"
-_ROW_LEAF, _KEY_LEAF, _KEY_INNER = 0x0D, 0x0A, 0x02
+_ROW_LEAF, _ROW_INNER, _KEY_LEAF, _KEY_INNER = 0x0D, 0x05, 0x0A, 0x02
 _POINTERS = {_ROW_LEAF: 8, _KEY_LEAF: 8, _KEY_INNER: 12}
 """The kinds of pages with records on them, and where their list of records begins."""
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
@@ -56,6 +65,20 @@ def records(path: Path) -> Iterator[PageRecord]:
         for number in range(1, pages.count + 1):
             if number not in free:
                 yield from pages.records(number)
+
+
+def last_number(path: Path, page: int) -> int:
+    """Return the highest row number that the first page of a table leads to; 0 if it has none."""
+    with path.open("rb") as file:
+        file.seek((page - 1) * PAGE)
+        content = file.read(PAGE)
+    if len(content) < PAGE or content[0] != _ROW_INNER:
+        return 0
+    count = min(int.from_bytes(content[3:5], "big"), PAGE // 2 - 6)
+    places = struct.unpack_from(f">{count}H", content, 12)
+    # A number may end with the page, or be cut off by it where the page is damaged.
+    content += bytes(9)
+    return max((_varint(content, at + 4)[0] for at in places if at < PAGE - 4), default=0)
 
 
 class _Pages:

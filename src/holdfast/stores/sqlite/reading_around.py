@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows
+from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows, last_number
 from holdfast.stores.sqlite.rows import fetcher, references
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from holdfast.stores.sqlite.rows import Row
 
-__all__ = ["Copied", "copy_tables", "tolerant"]
+__all__ = ["NOTHING_LOST", "Copied", "Lost", "copy_tables", "tolerant"]
 
 _NUMBERED = (
     "sessions",
@@ -40,13 +40,29 @@ _MOST_GAPS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """What could not be read of a damaged file, as far as anybody can know."""
+
+    messages: int = 0
+    """Messages that sessions and views speak of: at least so many are lost."""
+    most_messages: int = 0
+    """Messages that were numbered and are not there: lost, or deleted before."""
+    numbered_sessions: int = 0
+    """Sessions that are known to have been numbered and are not there; there may be more."""
+    is_least: bool = False
+    """Whether more may be lost than is known."""
+
+
+NOTHING_LOST = Lost()
+
+
+@dataclass(frozen=True, slots=True)
 class Copied:
     """What was read of a damaged file."""
 
     done: tuple[str, ...]
     rows: int
-    missing: int
-    """Messages that sessions and views speak of and that could not be read."""
+    lost: Lost = NOTHING_LOST
 
 
 def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Path) -> Copied:
@@ -74,12 +90,41 @@ def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Pa
         for table in counts
         if table != "set_aside" or counts[table] or gaps[table]
     ]
-    missing = _missing(target)
-    if missing:
+    lost = _lost(source, target, file if gaps["sessions"] else None)
+    if lost.messages:
         (kept,) = target.execute("SELECT count(*) FROM messages").fetchone()
-        at_least = "at least " if gaps["sessions"] else ""
-        done.append(f"{at_least}{missing} of {kept + missing} messages could not be read")
-    return Copied(tuple(done), sum(counts.values()) + sum(found.values()), missing)
+        at_least = "at least " if lost.is_least else ""
+        done.append(
+            f"{at_least}{lost.messages} of {kept + lost.messages} messages could not be read"
+        )
+    return Copied(tuple(done), sum(counts.values()) + sum(found.values()), lost)
+
+
+def _lost(source: sqlite3.Connection, target: sqlite3.Connection, file: Path | None) -> Lost:
+    """Count what is not there; by the numbers given out, too, where a file lost sessions."""
+    missing = _missing(target)
+    if file is None:
+        return Lost(missing, missing)
+    numbered: dict[str, int] = {}
+    with suppress(sqlite3.DatabaseError):
+        rows = source.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+        numbered = {name: seq for name, seq in rows if isinstance(seq, int) and seq < _FAR}
+        ((page,),) = source.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'sessions'")
+        numbered["sessions"] = last_number(file, page) % _FAR
+    ((messages,), (sessions,)) = target.execute(
+        """
+        SELECT count(*) FROM messages UNION ALL SELECT count(*) FROM (
+            SELECT key FROM sessions UNION SELECT session FROM messages
+            UNION SELECT session FROM views
+        )
+        """
+    ).fetchall()
+    return Lost(
+        missing,
+        max(missing, numbered.get("messages", 0) - messages),
+        max(0, numbered.get("sessions", 0) - sessions),
+        is_least=True,
+    )
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from holdfast.stores.sqlite.failures import explaining, is_damage, is_refusal
 from holdfast.stores.sqlite.index import WordIndex
 from holdfast.stores.sqlite.mending import mend
 from holdfast.stores.sqlite.opening import PATIENCE, open_file
-from holdfast.stores.sqlite.reading_around import Copied, copy_tables, tolerant
+from holdfast.stores.sqlite.reading_around import NOTHING_LOST, Copied, Lost, copy_tables, tolerant
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -48,8 +48,12 @@ class Salvaged:
     """What was done to save what could be read."""
 
     done: tuple[str, ...]
-    missing: int
-    """Messages that could not be read."""
+    lost: Lost = NOTHING_LOST
+
+    @property
+    def missing(self) -> int:
+        """Return how many messages could not be read, at least."""
+        return self.lost.messages
 
 
 def salvage(path: Path) -> tuple[str, ...]:
@@ -77,7 +81,7 @@ def save_readable(path: Path) -> Salvaged:
             kept = _swap(path, fresh)
     except OSError as error:
         raise StoreError(f"{path} cannot be repaired: {error.strerror}") from error
-    return Salvaged((f"kept the damaged file as {kept}", *saved.done), saved.missing)
+    return Salvaged((f"kept the damaged file as {kept}", *saved.done), saved.lost)
 
 
 def _saved(path: Path, copy: Path, fresh: Path) -> Salvaged:
@@ -105,12 +109,12 @@ def _saved(path: Path, copy: Path, fresh: Path) -> Salvaged:
                 # It ends before its tables begin.
                 if not is_damage(error):
                     raise
-                copied = Copied((), 0, 0)
+                copied = Copied((), 0)
             target.text_factory = tolerant
             done = (*copied.done, *mend(target, WordIndex())) if copied.rows else (_NOTHING,)
             target.execute("COMMIT")
         target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return Salvaged(done, copied.missing)
+    return Salvaged(done, copied.lost)
 
 
 def _tell_its_tables(copy: Path, fresh: Path) -> None:
@@ -233,7 +237,7 @@ def repair_database(database: Database, index: WordIndex) -> Salvaged:
     """Mend the file, or put a fresh one with everything readable in its place."""
     with suppress(StoreDamaged):
         if _is_sound(database):
-            return Salvaged(_mended(database, index), 0)
+            return Salvaged(_mended(database, index))
     database.close()
     try:
         saved = save_readable(database.path)

@@ -1,0 +1,90 @@
+"""`holdfast gateway`: what the gateway decides, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.commands import examples
+from holdfast.cli.files import about, read_input
+from holdfast.cli.flags import json_flag
+from holdfast.cli.screen import Line, Styled, show_answer, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.cli.screen import OutputScreen
+    from holdfast.gateway.replay import Decision
+
+__all__ = ["command"]
+
+
+@click.group("gateway", epilog=examples("holdfast gateway explain recording.jsonl"))
+def command() -> None:
+    """Ask what the gateway decides, and why."""
+
+
+@command.command(
+    "explain",
+    epilog=examples(
+        "holdfast gateway explain request.json",
+        "holdfast gateway explain recording.jsonl --json",
+    ),
+)
+@click.argument("file", metavar="FILE")
+@json_flag
+def explained(*, file: str, as_json: bool) -> None:
+    """Say which conversation each request of a recording belongs to, and why.
+
+    FILE is one request, {"path": "/v1/messages", "headers": {...}, "body": {...}}, or a body with
+    its "path" in it, or a recording with one such request a line; - reads standard input. The
+    requests are taken in their order, as if a new gateway had seen them; nothing is stored.
+    """
+    from holdfast.gateway.replay import NoRecording, read_recording, replay
+
+    given = read_input(file)
+    with about(given.name):
+        try:
+            text = given.content.decode("utf-8-sig")
+        except UnicodeError:
+            raise NoRecording("it is no text; a recording of requests is wanted") from None
+        requests, others = read_recording(text)
+        if not requests:
+            raise NoRecording(f"none of its {others:,} requests is one to a model")
+    decisions = [*replay(requests)]
+    rows = [
+        {**asdict(each), "how": str(each.how), "new": dict(Counter(each.new))} for each in decisions
+    ]
+    answer = {"requests": rows, "others": others}
+    show_answer(answer, lambda view: _drawn(decisions, others, view), as_json=as_json)
+
+
+def _drawn(decisions: Sequence[Decision], others: int, view: OutputScreen) -> list[Line]:
+    heading = ("request", "conversation", "how", "known", "new", "why")
+    rows = [
+        (
+            each.label,
+            each.conversation,
+            _how(each),
+            f"{each.known:,}",
+            ", ".join(f"{count} {kind}" for kind, count in Counter(each.new).items()) or "-",
+            each.why,
+        )
+        for each in decisions
+    ]
+    # In a pipe nothing is cropped: the reason is the last column.
+    width = view.width if view.colored else None
+    began = len({each.conversation for each in decisions})
+    total = f"{len(decisions):,} requests, {began:,} conversations and side calls"
+    if others:
+        total += f"; {others:,} others are no requests to a model, or have no body"
+    return [*table([heading, *rows], width, right=frozenset({3})), (), (Styled(f"  {total}"),)]
+
+
+def _how(decision: Decision) -> str:
+    origin = f" of {decision.origin}" if decision.origin else ""
+    follows = f" after {decision.follows}" if decision.follows else ""
+    return f"{decision.how}{origin}{follows}"

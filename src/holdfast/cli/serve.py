@@ -1,0 +1,166 @@
+"""`holdfast serve`: the gateway, under agents that only have to be told its address."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.commands import examples
+from holdfast.cli.flags import json_flag, profile_flag
+from holdfast.cli.pointing import AGENTS, pointing, url_of
+from holdfast.cli.screen import Styled, flush_output, show_answer, show_json, tell
+from holdfast.config import KEYS, Flag, Setting, checked, load
+from holdfast.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from holdfast.config import Settings
+
+__all__ = ["command"]
+
+_FLAGS = {
+    "host": ("--host", "gateway.host"),
+    "port": ("--port", "gateway.port"),
+    "upstream": ("--upstream", "gateway.upstreams"),
+    "context_length": ("--context-length", "gateway.context_length"),
+    "strict": ("--strict", "gateway.strict"),
+}
+
+
+@click.command(
+    "serve",
+    epilog=examples(
+        "holdfast serve",
+        "holdfast serve --port 9000 --upstream anthropic=https://api.anthropic.com",
+        "holdfast serve --print-env claude",
+        "holdfast serve --upstream 'openai/qwen*=http://127.0.0.1:8080/v1' --workers 2",
+    ),
+)
+@click.option("--host", metavar="NAME", help="Where to listen; see the setting gateway.host.")
+@click.option("--port", type=int, metavar="N", help="On which port; see gateway.port.")
+@click.option(
+    "--upstream",
+    multiple=True,
+    metavar="[DIALECT[/MODEL]=]URL",
+    help="Where requests go, the first that fits; see gateway.upstreams. May be repeated.",
+)
+@click.option(
+    "--context-length",
+    type=int,
+    metavar="N",
+    help="What every model takes, in tokens; by default what is known of each.",
+)
+@click.option("--strict", is_flag=True, default=None, help="Refuse what cannot be recorded.")
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, metavar="N", help="How many processes."
+)
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Write a JSON line for each request to standard error."
+)
+@click.option(
+    "--print-env",
+    "agent",
+    type=click.Choice([*AGENTS]),
+    help="Serve nothing; print what points this agent at the gateway.",
+)
+@profile_flag
+@json_flag
+def command(
+    *,
+    workers: int,
+    verbose: bool,
+    agent: str | None,
+    as_json: bool,
+    profile: Setting | None,
+    **options: object,
+) -> None:
+    """Keep every conversation of any agent, and let none outgrow its window.
+
+    An agent is pointed at the gateway by its base URL. Requests go on to the provider unchanged,
+    with the agent's own key, until a conversation nears its window; from then on a summary stands
+    for its oldest messages. Everything is in the store. Only this machine is served by default.
+
+    An interrupt ends it: answers that are on their way are finished first.
+    """
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise MissingExtra("the gateway", "gateway")
+    flags = [profile] if profile else []
+    for name, (flag, path) in _FLAGS.items():
+        value = options[name]
+        if value not in (None, ()):
+            origin = Flag(flag)
+            flags.append(Setting(path, checked(KEYS[path], value, origin), origin))
+    settings = load(os.environ, flags).settings
+    if agent is not None:
+        _print_setting(agent, settings, as_json=as_json)
+        return
+    _log(verbose=verbose)
+    _serve(settings, flags, workers, as_json=as_json)
+
+
+def _print_setting(agent: str, settings: Settings, *, as_json: bool) -> None:
+    way = pointing(agent, url_of(settings.gateway.host, settings.gateway.port))
+    fields = {
+        "agent": agent,
+        "environment": dict(way.environ),
+        "arguments": [*way.arguments] if not way.extension else [],
+        "file": way.file,
+        "content": way.content,
+    }
+    lines = way.by_hand.splitlines()
+    show_answer(fields, lambda _: [(Styled(line),) for line in lines], as_json=as_json)
+
+
+def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: bool) -> None:
+    from holdfast.gateway.app import check_reach, gateway_app
+    from holdfast.gateway.server import WORKER, bound, serve
+    from holdfast.gateway.tokens import token_file
+
+    check_reach(settings.gateway, has_tokens=bool(token_file(os.environ).tokens()))
+    with bound(settings.gateway) as listening:
+        # Workers are processes of their own, which read their settings themselves.
+        for flag in flags if workers > 1 else ():
+            value = flag.value
+            os.environ[KEYS[flag.path].variable] = (
+                value if isinstance(value, str) else json.dumps(value)
+            )
+        app = gateway_app(settings) if workers == 1 else WORKER
+        url = url_of(*listening.getsockname()[:2])
+        environment = {
+            "ANTHROPIC_BASE_URL": url,
+            "OPENAI_BASE_URL": f"{url}/v1",
+            "GOOGLE_GEMINI_BASE_URL": url,
+        }
+        if as_json:
+            show_json({"url": url, "environment": environment})
+            flush_output()
+        else:
+            ways = ", ".join(f"{name}={value}" for name, value in environment.items())
+            tell(f"holdfast listens on {url}; an agent finds it by one of {ways}")
+        serve(app, listening, workers)
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object for each event; contents of conversations are never logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of an event."""
+        fields = {"time": self.formatTime(record), "level": record.levelname.lower()}
+        fields["message"] = record.getMessage()
+        if record.exc_info:
+            fields["trace"] = self.formatException(record.exc_info)
+        return json.dumps(fields)
+
+
+def _log(*, verbose: bool) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines())
+    log = logging.getLogger("holdfast")
+    log.addHandler(handler)
+    log.propagate = False
+    if verbose:
+        logging.getLogger("holdfast.gateway").setLevel(logging.INFO)

@@ -1,0 +1,149 @@
+"""Forwards what comes in, and is the edge at which everything ends as a sentence.
+
+Who asks is for `authorize` to say, and which conversation it is for the tenant's `turns`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+from holdfast.gateway.bodies import HttpRefusal
+from holdfast.gateway.client_side import ClientSide, Gone, Incoming, gone, read_body
+from holdfast.gateway.exchange import Exchange
+from holdfast.recognition.request import dialect_of_path
+from holdfast.wiring.conversations import Conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+    from starlette.types import Receive, Scope, Send
+
+    from holdfast.config.settings import GatewaySettings
+    from holdfast.gateway.exchange import TurnTaker
+    from holdfast.gateway.metrics import Metrics
+    from holdfast.gateway.upstream import Upstream, UpstreamClient
+
+__all__ = ["Authorize", "Proxy", "Tenant"]
+
+_PATIENCE_S = 10.0
+_LOG = logging.getLogger("holdfast.gateway")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Whose conversations a request may belong to."""
+
+    turns: TurnTaker
+    name: str = ""
+    """Tells tenants apart in the log."""
+    spent: frozenset[str] = frozenset()
+    """Headers that held our own token, and are for no upstream."""
+
+
+class Authorize(Protocol):
+    """Says who asks."""
+
+    async def __call__(self, incoming: Incoming, /) -> Tenant:
+        """Return the tenant of a request.
+
+        Raises:
+            HttpRefusal: with status 401 or 403, when nobody may ask so.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class Proxy:
+    """An ASGI application that forwards every request."""
+
+    settings: GatewaySettings
+    upstreams: Sequence[Upstream]
+    client: UpstreamClient
+    authorize: Authorize
+    metrics: Metrics
+    compactions: WeakKeyDictionary[Conversation, int] = field(
+        default_factory=WeakKeyDictionary[Conversation, int]
+    )
+    """How often each conversation was compacted when it was last looked at."""
+    _kept: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        incoming, client = Incoming.of(scope), ClientSide(send)
+        dialect = _dialect(incoming)
+        began = time.monotonic()
+        exchange = Exchange(self, incoming, client, dialect)
+        try:
+            tenant = await self.authorize(incoming)
+            raw = await read_body(receive, incoming, self.settings.max_body_bytes)
+            await _while_there(receive, client, exchange.run(tenant, raw))
+        except Gone:
+            pass
+        except HttpRefusal as refused:
+            await exchange.fail(refused.status, refused.sentence)
+        except Exception:  # noqa: BLE001 - the outermost edge
+            _LOG.exception("%s %s", incoming.method, incoming.path)
+            await exchange.fail(500, "the gateway failed; its log says where")
+        finally:
+            self.metrics.count("requests", dialect=dialect or "other", status=str(client.status))
+            spent = 1000 * (time.monotonic() - began)
+            words = (incoming.method, incoming.path, client.status, spent)
+            _LOG.info("%s %s %d %.0f ms", *words)
+
+    async def keep(self, work: Coroutine[object, object, _Result]) -> _Result:
+        """Wait for work that goes on when nobody waits for it any more."""
+        task = asyncio.get_running_loop().create_task(work)
+        kept = cast("asyncio.Task[object]", task)
+        self._kept.add(kept)
+        task.add_done_callback(lambda _: self._settled(kept))
+        return await asyncio.shield(task)
+
+    async def drain(self) -> None:
+        """Wait for what is still being written, then close the connections."""
+        if self._kept:
+            await asyncio.wait(self._kept, timeout=_PATIENCE_S)
+        await self.client.close()
+
+    def _settled(self, task: asyncio.Task[object]) -> None:
+        self._kept.discard(task)
+        if not task.cancelled():
+            # Looked at, so that the event loop does not report what nobody waited for.
+            task.exception()
+
+
+def _dialect(incoming: Incoming) -> str:
+    """Return the dialect of a request to a model; nothing for any other."""
+    if incoming.method != "POST":
+        return ""
+    return dialect_of_path(incoming.path)
+
+
+async def _while_there(
+    receive: Receive, client: ClientSide, work: Coroutine[object, object, None]
+) -> None:
+    """Do the work until it is done or the client has gone, which cancels it.
+
+    Raises:
+        Gone: when it was cancelled.
+    """
+    loop = asyncio.get_running_loop()
+    task, watch = loop.create_task(work), loop.create_task(gone(receive))
+    try:
+        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done() or client.ended:
+            # A server reports an answer that was taken to its end as a client that has gone.
+            return await task
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        raise Gone
+    finally:
+        watch.cancel()
+        task.cancel()

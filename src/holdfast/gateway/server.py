@@ -1,0 +1,85 @@
+"""Serves the gateway: one process or several on one socket, ended without losing an answer."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from typing import TYPE_CHECKING
+
+from holdfast.errors import ConfigError, reason_of
+
+if TYPE_CHECKING:
+    from uvicorn import Config
+
+    from holdfast.config.settings import GatewaySettings
+    from holdfast.gateway.app import GatewayApp
+
+__all__ = ["WORKER", "bound", "serve", "server_config"]
+
+WORKER = "holdfast.gateway.app:from_environment"
+_DRAIN_S = 30
+_BACKLOG = 2048
+
+
+def bound(settings: GatewaySettings) -> socket.socket:
+    """Return the socket that the settings describe.
+
+    Raises:
+        ConfigError: when the address is none of this machine's, or taken.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((settings.host, settings.port))
+        found.listen(_BACKLOG)
+        found.set_inheritable(True)
+    except OSError as error:
+        found.close()
+        place = f"{settings.host} port {settings.port}"
+        raise ConfigError(
+            f"the gateway cannot listen on {place}: {reason_of(error)}; gateway.host and "
+            "gateway.port say where, and port 0 takes any that is free"
+        ) from None
+    return found
+
+
+def server_config(app: GatewayApp | str, workers: int = 1) -> Config:
+    """Return how uvicorn serves: silent, with nothing added, and drained at the end."""
+    from uvicorn import Config
+
+    return Config(
+        app,
+        factory=isinstance(app, str),
+        workers=workers,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        # An upstream's own are passed on.
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_DRAIN_S,
+    )
+
+
+def serve(app: GatewayApp | str, listening: socket.socket, workers: int = 1) -> None:
+    """Serve until a signal comes; what is under way then is finished.
+
+    Args:
+        app: The application; for several workers, the name of what makes it.
+        listening: The socket.
+        workers: How many processes.
+    """
+    from uvicorn import Server
+
+    # It reports each client that goes away in the middle of an answer.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    config = server_config(app, workers)
+    if workers == 1:
+        Server(config).run(sockets=[listening])
+        return
+    from uvicorn.supervisors import Multiprocess
+
+    Multiprocess(config, sockets=[listening]).run()

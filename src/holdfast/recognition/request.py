@@ -1,0 +1,197 @@
+"""A request as it is recognized: what it says, who sends it, and what it is not part of."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MESSAGES", "ClientIdentity", "WireRequest", "dialect_of_path", "read_request"]
+
+MESSAGES: Mapping[str, str] = {
+    "openai": "messages",
+    "responses": "input",
+    "anthropic": "messages",
+    "gemini": "contents",
+}
+"""Where each dialect keeps the conversation in a request."""
+_SIDE_KINDS = frozenset({"compaction", "prewarm", "conversation-compaction"})
+_ENDS = 60_000
+"""Characters of the last message in which a request for a summary is looked for."""
+_SUMMARY = re.compile(r"\bsummar(?:y|i[sz]e)", re.IGNORECASE)
+_OF_ALL = re.compile(r"\b(?:conversation|context window|chat history|session)\b", re.IGNORECASE)
+_FOR_LATER = re.compile(
+    r"\b(?:do not call any tools|tool calls? will be rejected|next turn|another (?:llm|agent|model)"
+    r"|next (?:llm|agent|model)|hand-?off|context checkpoint|compaction|resume the (?:task|work)"
+    r"|continu(?:e|ing) the (?:task|work|conversation))\b",
+    re.IGNORECASE,
+)
+_LEAST_ASKED = 400
+"""Characters of such a request at least: programs write long ones, people short ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientIdentity:
+    """What a client says of the conversation, as far as it can be believed.
+
+    Several conversations may share an id, so that it only tells conversations apart.
+    """
+
+    session: str = ""
+    """One conversation with its side calls, or one with its sub-agents as well."""
+    agent: str = ""
+    """The sub-agent that asks."""
+    parent: str = ""
+    """The session that started this one."""
+
+    @property
+    def key(self) -> str:
+        """Return what is different where conversations are."""
+        return f"{self.session}/{self.agent}" if self.session else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WireRequest:
+    """A request, read as far as recognition needs it."""
+
+    dialect: str
+    atoms: tuple[Atom, ...]
+    places: tuple[int, ...]
+    """For each atom the index of its message in the request."""
+    identity: ClientIdentity = ClientIdentity()
+    model: str = ""
+    has_tools: bool = False
+    has_schema: bool = False
+    """Whether the answer is to follow a schema, as those of routers and titles do."""
+    side: str = ""
+    """What kind of side call it says to be."""
+
+
+def dialect_of_path(path: str) -> str:
+    """Return the dialect of a path that is a request to a model; nothing for another."""
+    bare = path.partition("?")[0].rstrip("/")
+    if "/threads/" in bare:
+        # The Assistants API calls something else messages.
+        return ""
+    if bare.endswith("/chat/completions"):
+        return "openai"
+    if bare.endswith("/responses"):
+        return "responses"
+    if bare.endswith(("/messages", "/messages/count_tokens")):
+        return "anthropic"
+    if bare.endswith((":generateContent", ":streamGenerateContent", ":countTokens")):
+        return "gemini"
+    return ""
+
+
+def read_request(
+    path: str, headers: Mapping[str, str], body: Mapping[str, object]
+) -> WireRequest | None:
+    """Read a request to a model; None for one that is none."""
+    dialect = dialect_of_path(path)
+    if not dialect:
+        return None
+    said = body.get(MESSAGES[dialect])
+    messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
+    atoms: list[Atom] = []
+    places: list[int] = []
+    answered: set[str] = set()
+    for place, message in enumerate(cast("list[object]", messages or [])):
+        if not isinstance(message, dict):
+            continue
+        for atom in atoms_of(cast("dict[str, object]", message), dialect):
+            if atom.kind is AtomKind.RESULT and atom.call:
+                # After a resume some clients send results twice.
+                if atom.call in answered:
+                    continue
+                answered.add(atom.call)
+            atoms.append(atom)
+            places.append(place)
+    known = {name.lower(): value for name, value in headers.items()}
+    return WireRequest(
+        dialect,
+        tuple(atoms),
+        tuple(places),
+        identity_of(known, body),
+        _model(path, body),
+        has_tools=bool(body.get("tools")),
+        has_schema=_has_schema(body),
+        side=_side(path, known, body) or _summary_asked(messages),
+    )
+
+
+def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> ClientIdentity:
+    """Return who asks, by the ids that agents are known to send."""
+    ours = headers.get("x-holdfast-session", "")
+    if session := headers.get("x-claude-code-session-id", ""):
+        return ClientIdentity(ours or session, headers.get("x-claude-code-agent-id", ""))
+    if thread := headers.get("thread-id", ""):
+        return ClientIdentity(ours or thread, parent=headers.get("x-codex-parent-thread-id", ""))
+    if session := headers.get("x-session-id", ""):
+        return ClientIdentity(ours or session, parent=headers.get("x-parent-session-id", ""))
+    conversation = body.get("conversation")
+    named = conversation if isinstance(conversation, str) else ""
+    return ClientIdentity(ours or headers.get("session_id", "") or named)
+
+
+def _model(path: str, body: Mapping[str, object]) -> str:
+    """Return the model that is asked; Gemini names it in the path."""
+    named = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else ""
+    return named or str(body.get("model") or "")
+
+
+def _summary_asked(messages: object) -> str:
+    """Say whether the last message asks for a summary of it all, as clients that compact do.
+
+    Nothing else tells such a request from a turn: it has the same prompt, tools and history.
+    """
+    last: object = cast("list[object]", messages)[-1] if messages else None
+    if not isinstance(last, dict):
+        return ""
+    fields = cast("dict[str, object]", last)
+    if fields.get("type") == "compaction_trigger":
+        return "compaction"
+    if fields.get("role") != "user":
+        return ""
+    text = json.dumps(fields.get("content") or fields.get("parts"))[-_ENDS:]
+    is_asked = len(text) >= _LEAST_ASKED and all(
+        pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER)
+    )
+    return "compaction" if is_asked else ""
+
+
+def _has_schema(body: Mapping[str, object]) -> bool:
+    for name in ("response_format", "text", "generationConfig", "output_config"):
+        found = body.get(name)
+        if not isinstance(found, dict):
+            continue
+        fields = cast("dict[str, object]", found)
+        inner = fields.get("format", fields)
+        kind = cast("dict[str, object]", inner).get("type") if isinstance(inner, dict) else inner
+        if kind in ("json_schema", "json_object") or fields.get("responseMimeType") == (
+            "application/json"
+        ):
+            return True
+    return False
+
+
+def _side(path: str, headers: Mapping[str, str], body: Mapping[str, object]) -> str:
+    bare = path.partition("?")[0]
+    if bare.endswith(("/count_tokens", ":countTokens")):
+        return "count"
+    if body.get("generate") is False:
+        return "prewarm"
+    kind = headers.get("x-interaction-type", "")
+    try:
+        told: object = json.loads(headers.get("x-codex-turn-metadata", "{}"))
+    except ValueError:
+        told = {}
+    if isinstance(told, dict):
+        kind = str(cast("dict[str, object]", told).get("request_kind") or kind)
+    return kind.removeprefix("conversation-") if kind in _SIDE_KINDS else ""

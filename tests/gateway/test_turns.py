@@ -1,0 +1,264 @@
+"""Turns of clients in stored conversations: recorded once, forwarded as they came in or folded."""
+
+import asyncio
+import json
+from itertools import pairwise
+
+import pytest
+
+from holdfast.conversation.effects import in_store
+from holdfast.gateway.tree_file import TreeFile
+from holdfast.gateway.turns import ClientTurn, TurnKeeper
+from holdfast.recognition.matching import Continuity
+from holdfast.recognition.request import read_request
+from holdfast.wire import DIALECTS, Body
+from holdfast.wiring.registry import Conversations
+from tests.recognition.test_recorded_traffic import WIRE
+
+CHAT = "/v1/chat/completions"
+TOOLS = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
+
+
+def keeper(window: int = 6_000) -> TurnKeeper:
+    return TurnKeeper(Conversations("memory:"), TreeFile(":memory:"), window)
+
+
+def request(*messages: dict[str, object], **fields: object) -> dict[str, object]:
+    return {"model": "m", "messages": [*messages], "tools": TOOLS, **fields}
+
+
+def said(role: str, text: str) -> dict[str, object]:
+    return {"role": role, "content": text}
+
+
+def step(number: int, output: str = "") -> list[dict[str, object]]:
+    """Return a call of the assistant and its result."""
+    arguments = json.dumps({"path": f"src/m_{number}.py"})
+    call = {
+        "id": f"call_{number}",
+        "type": "function",
+        "function": {"name": "read", "arguments": arguments},
+    }
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {
+            "role": "tool",
+            "tool_call_id": f"call_{number}",
+            "content": output or f"line {number} " * 40,
+        },
+    ]
+
+
+async def taken(turns: TurnKeeper, body: dict[str, object]) -> ClientTurn:
+    asked = read_request(CHAT, {}, body)
+    assert asked is not None
+    return await turns.take(asked, body)
+
+
+async def log_of(turn: ClientTurn) -> list[str]:
+    assert turn.chat is not None
+    return [entry.message.role.value for entry in await turn.chat.log()]
+
+
+def test_what_is_new_is_recorded_once_and_goes_out_as_it_came_in() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        first = [said("system", "Be careful."), said("user", "Read the file.")]
+        one = await taken(turns, request(*first))
+        again = await taken(turns, request(*first))
+        assert (one.found.how, again.found.how) == (Continuity.ROOT, Continuity.RETRY)
+        assert await log_of(again) == ["system", "user"]
+        longer = await taken(turns, request(*first, *step(1)))
+        assert longer.found.how is Continuity.EXTENDS
+        assert await log_of(longer) == ["system", "user", "assistant", "tool"]
+        assert await longer.outgoing() is None
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_was_recorded_is_known_in_the_echo_of_the_client() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        one = await taken(turns, request(said("user", "Read the file.")))
+        assert one.chat is not None
+        call, result = step(1)
+        await one.chat.add_response({"choices": [{"message": call}]})
+        await taken(turns, request(said("user", "Read the file."), call, result))
+        assert await log_of(one) == ["user", "assistant", "tool"]
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_the_client_has_otherwise_leaves_the_window_and_not_the_log() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        one = await taken(turns, request(said("user", "Hello")))
+        assert one.chat is not None
+        await one.chat.add_response(said("assistant", "Good morn"))
+        more = [said("assistant", "Good morning, cut off"), said("user", "Go on.")]
+        await taken(turns, request(said("user", "Hello"), *more))
+        assert len(await one.chat.log()) == 4
+        shown = await one.chat.messages()
+        assert [each["content"] for each in shown] == ["Hello", "Good morning, cut off", "Go on."]
+
+    asyncio.run(run())
+
+
+def test_a_long_conversation_is_folded_and_ends_in_the_client_s_own_words() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages = [said("system", "Be careful."), said("user", "Rule: port 8443 only. Read all.")]
+        folded: list[list[dict[str, object]]] = []
+        turn = await taken(turns, request(*messages))
+        for number in range(60):
+            messages += step(number)
+            turn = await taken(turns, request(*messages))
+            assert turn.found.how in (Continuity.ROOT, Continuity.EXTENDS)
+            out = await turn.outgoing()
+            if out is None:
+                continue
+            folded.append(out)
+            assert DIALECTS["openai"].validate(Body(out)) == ()
+            assert out[0] == messages[0]
+            assert out[-2:] == messages[-2:]
+            assert turn.chat is not None
+            assert (await turn.chat.status()).tokens < 6_000
+        assert folded
+        assert "8443" in json.dumps(folded[-1])
+        assert len(await log_of(turn)) == len(messages)
+        # What stands before the newest messages stays as it is from request to request.
+        steady = [_common(one, other) == len(one) for one, other in pairwise(folded)]
+        assert sum(steady) > len(steady) * 0.7
+
+    asyncio.run(run())
+
+
+def _common(one: list[dict[str, object]], other: list[dict[str, object]]) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (first, second) in enumerate(pairs) if first != second), len(one))
+
+
+def test_a_request_fits_together_with_the_tools_that_go_with_it() -> None:
+    async def run() -> None:
+        window = 12_000
+        words = "".join(f"What the parameter {n} of the tool means. " for n in range(450))
+        tools = [{"type": "function", "function": {"name": "read", "description": words}}]
+        turns = keeper(window)
+        messages = [said("user", "Rule: port 8443 only. Read all.")]
+        for number in range(60):
+            messages += step(number)
+            body = request(*messages, tools=tools)
+            out = await (await taken(turns, body)).outgoing()
+            sent = body if out is None else {**body, "messages": out}
+            assert len(json.dumps(sent)) // 4 <= window
+        assert "8443" in json.dumps(out)
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_the_client_has_otherwise_leaves_the_summary_where_it_is() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages = [said("user", "Rule: port 8443 only. Read all.")]
+        out = None
+        moved = said("user", "Internal: what moves to the end of every request.")
+        for number in range(60):
+            messages += step(number)
+            turn = await taken(turns, request(*messages, moved))
+            assert turn.chat is not None
+            sent = await turn.outgoing()
+            assert sent is not None or out is None
+            out = sent
+            if out is not None:
+                assert "8443" in json.dumps(out)
+            await turn.chat.add_response(said("assistant", "An answer that is never heard."))
+            await in_store(turn.chat.sync.wait)
+        assert out is not None
+        assert "never heard" not in json.dumps(out)
+
+    asyncio.run(run())
+
+
+def test_a_branch_shares_what_was_said_before_it() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        start = [said("user", "Read both."), *step(1)]
+        main = await taken(turns, request(*start, said("assistant", "Done."), said("user", "Next")))
+        other = await taken(
+            turns, request(*start, said("assistant", "Done."), said("user", "Otherwise"))
+        )
+        assert other.found.how is Continuity.BRANCH
+        assert other.chat is not None
+        assert main.chat is not None
+        assert other.chat.id != main.chat.id
+        assert (await other.chat.session()).parent == main.chat.id
+        assert len(await other.chat.messages()) == 5
+
+    asyncio.run(run())
+
+
+def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
+    ask = (
+        "Respond with text only, do not call any tools. Your task is to write a detailed summary "
+        "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20
+    )
+
+    async def run() -> None:
+        turns = keeper()
+        messages = [said("user", "Read all.")]
+        for number in range(60):
+            messages += step(number)
+        await taken(turns, request(*messages))
+        side = await taken(turns, request(*messages, said("user", ask)))
+        assert side.found.how is Continuity.SIDE
+        assert side.chat is None
+        out = await side.outgoing()
+        assert out is not None
+        assert out[-1]["content"] == ask
+        assert "[holdfast summary" not in json.dumps(out)
+        assert len(messages) // 2 < len(out) <= len(messages) + 1
+        assert len(json.dumps(out)) < len(json.dumps(messages)) * 0.8
+
+    asyncio.run(run())
+
+
+@pytest.mark.skipif(not WIRE.is_dir(), reason="the recordings are not here")
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("claude-code/session", 5_000),
+        ("codex/session", 10_000),
+        ("pi/session-anthropic", 3_000),
+        ("pi/session-gemini", 2_000),
+        ("hermes/session", 5_000),
+        ("openclaw/session", 5_000),
+        ("opencode/session", 5_000),
+        ("gemini-cli/session", 13_000),
+        ("qwen/session", 9_000),
+        ("copilot/session", 9_000),
+        ("kimi/session", 5_000),
+    ],
+)
+def test_recorded_sessions_are_folded_into_requests_that_providers_take(
+    name: str, window: int
+) -> None:
+    async def run() -> int:
+        turns = keeper(window)
+        count = owned = 0
+        for line in (WIRE / f"{name}.jsonl").read_text("utf-8").splitlines():
+            row = json.loads(line)
+            asked = row["body"] and read_request(row["path"], row["headers"], row["body"])
+            if row["method"] != "POST" or not asked:
+                continue
+            turn = await turns.take(asked, row["body"])
+            out = await turn.outgoing()
+            if out is not None and turn.chat is not None:
+                count += 1
+                assert DIALECTS[asked.dialect].validate(Body(out)) == ()
+                # The newest message is the client's own, or a result of it that was shortened.
+                assert out[-1].keys() == turn.messages[-1].keys()
+                owned += out[-1] == turn.messages[-1]
+        assert owned >= count * 0.7
+        return count
+
+    assert asyncio.run(run()) > 0
