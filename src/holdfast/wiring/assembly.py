@@ -33,6 +33,7 @@ __all__ = [
     "Configured",
     "EngineOptions",
     "Knobs",
+    "check_key",
     "check_values",
     "counter_of",
     "engine_of",
@@ -80,6 +81,20 @@ _ALLOWED: Mapping[str, tuple[Callable[[object], bool], str]] = {
         "what holdfast.config.load returns; single values are options of their own",
     ),
 }
+
+
+def check_key(key: object) -> None:
+    """Refuse what is no key: whoever is called nothing would share one conversation with others.
+
+    Raises:
+        ConfigError: when it is no text, or an empty one.
+    """
+    if isinstance(key, str) and key.strip():
+        return
+    problem = "empty" if isinstance(key, str) else f"{key!r:.80}"
+    raise ConfigError(
+        f"key is {problem}; it is the text by which you call the conversation, such as 'user-42'"
+    )
 
 
 class Configured(Enum):

@@ -18,7 +18,7 @@ from holdfast.errors import ConfigError, Conflict, SessionEnded, UnknownSession
 from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
-from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, check_values
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, check_key, check_values
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow, send_body
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.stores import open_store, store_of
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Conversation",
     "ConversationOptions",
-    "check_key",
     "dependencies",
     "session_of",
     "stored_conversation",
@@ -333,20 +332,6 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
         recall=(recall,) if isinstance(recall, str) else tuple(recall),
         active=wanted.get("active", False),
         merge_roles=wanted.get("merge_roles", settings.model.merge_roles),
-    )
-
-
-def check_key(key: object) -> None:
-    """Refuse what is no key: whoever is called nothing would share one conversation with others.
-
-    Raises:
-        ConfigError: when it is no text, or an empty one.
-    """
-    if isinstance(key, str) and key.strip():
-        return
-    problem = "empty" if isinstance(key, str) else f"{key!r:.80}"
-    raise ConfigError(
-        f"key is {problem}; it is the text by which you call the conversation, such as 'user-42'"
     )
 
 

@@ -15,11 +15,10 @@ from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import EndReason
-from holdfast.wiring.assembly import Assembly, check_values
+from holdfast.wiring.assembly import Assembly, check_key, check_values
 from holdfast.wiring.conversations import (
     Conversation,
     ConversationOptions,
-    check_key,
     dependencies,
     session_of,
     with_kept,
