@@ -153,3 +153,54 @@ except holdfast.HoldfastError as error:
     )
     assert "this process has too many files open; close() conversations" in done.stdout
     assert "holdfast.Conversations(place)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"context_length": 0}, "context_length is 0; allowed: a whole number of tokens above 0"),
+        ({"context_window": -1}, "context_window is -1; allowed: a whole number"),
+        ({"context_length": "128k"}, "context_length is '128k'; allowed: a whole number"),
+        ({"tool_limits": {"f": "big"}}, "tool_limits is {'f': 'big'}; allowed: tools' names"),
+        ({"tool_limits": 500}, "tool_limits is 500; allowed: tools' names, each with a whole"),
+        ({"redactor": ["acme-[0-9]{8}"]}, r"allowed: a Redactor, such as Redactor\("),
+        ({"settings": {"model": {"name": "m"}}}, "allowed: what holdfast.config.load returns"),
+        ({"model": 123}, "model is 123; allowed: a model's name"),
+        ({"store": 5}, "store is 5; allowed: a path, an address such as 'memory:'"),
+    ],
+)
+def test_an_option_of_the_wrong_kind_is_a_sentence_where_it_is_given(
+    options: dict[str, Any], sentence: str
+) -> None:
+    given: dict[str, Any] = {"store": "memory:", **options}
+    for opened in (holdfast.Conversation.open, holdfast.Conversations):
+        with pytest.raises(ConfigError, match=sentence):
+            opened(**given)
+
+
+def test_one_name_of_a_recall_tool_is_one_name() -> None:
+    chat = holdfast.Conversation.open(store="memory:", recall="session_search")
+    assert chat.recall == ("session_search",)
+
+
+def test_a_store_in_memory_by_the_name_of_sqlite_makes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    holdfast.Conversation.open(store=":memory:").add_user("Hi")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_of_ones_own_where_an_id_is_wanted_is_told_of_keys() -> None:
+    with pytest.raises(UnknownSession, match=r"key='user-42' finds the conversation or begins"):
+        holdfast.Conversation.open("user-42", store="memory:")
+
+
+def test_a_search_refuses_what_it_cannot_mean(chat: holdfast.Conversation) -> None:
+    for wrong, sentence in (
+        ({"limit": -1}, "limit is -1; allowed: a whole number from 1 on"),
+        ({"offset": -1}, "offset is -1; allowed: a whole number from 0 on"),
+        ({"sort": "date"}, "sort is 'date'; allowed: relevance, newest, oldest"),
+    ):
+        with pytest.raises(ConfigError, match=sentence):
+            chat.search("port", **wrong)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import cast
 
-import httpx2 as httpx
+import httpx2
 import openai
 import pytest
 
@@ -160,12 +160,12 @@ def test_an_event_that_is_news_does_not_stop_a_stream_that_is_known() -> None:
     assert [entry.message.text for entry in chat.log] == ["Aye."]
 
 
-def served(events: list[dict[str, object]]) -> httpx.MockTransport:
+def served(events: list[dict[str, object]]) -> httpx2.MockTransport:
     """Return a server that answers every request with these events."""
     lines = [f"event: {each.get('type', '')}\ndata: {json.dumps(each)}\n\n" for each in events]
     body = "".join([*lines, "data: [DONE]\n\n"])
-    return httpx.MockTransport(
-        lambda _: httpx.Response(200, headers={"content-type": "text/event-stream"}, text=body)
+    return httpx2.MockTransport(
+        lambda _: httpx2.Response(200, headers={"content-type": "text/event-stream"}, text=body)
     )
 
 
@@ -179,7 +179,7 @@ def completed(chunk: dict[str, object]) -> dict[str, object]:
 
 
 def test_the_stream_helper_of_openai_chat_is_recorded() -> None:
-    http = httpx.Client(transport=served([completed(each) for each in CHUNKS]))
+    http = httpx2.Client(transport=served([completed(each) for each in CHUNKS]))
     client = openai.OpenAI(api_key="k", base_url="http://here/v1", http_client=http)
     chat = holdfast.Conversation.open(store="memory:")
     chat.add_user("Which port?")
@@ -194,7 +194,7 @@ def test_the_stream_helper_of_openai_chat_is_recorded() -> None:
 
 def test_the_stream_helper_of_openai_chat_is_recorded_in_an_event_loop() -> None:
     async def talked() -> list[str]:
-        http = httpx.AsyncClient(transport=served([completed(each) for each in CHUNKS]))
+        http = httpx2.AsyncClient(transport=served([completed(each) for each in CHUNKS]))
         client = openai.AsyncOpenAI(api_key="k", base_url="http://here/v1", http_client=http)
         async with await holdfast.AsyncConversation.open(store="memory:") as chat:
             async with client.chat.completions.stream(model="gpt-5", messages=[]) as stream:
@@ -231,7 +231,7 @@ def test_the_stream_helper_of_openai_responses_is_recorded() -> None:
         {"type": "response.output_text.delta", **place, "delta": "Aye."},
         {"type": "response.completed", "response": {**begun, "output": [said], "usage": usage}},
     ]  # fmt: skip
-    http = httpx.Client(
+    http = httpx2.Client(
         transport=served([{**e, "sequence_number": n} for n, e in enumerate(events)])
     )
     client = openai.OpenAI(api_key="k", base_url="http://here/v1", http_client=http)

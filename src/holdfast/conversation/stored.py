@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, get_args
 
 from holdfast.conversation.compactor import AutoCompactor
 from holdfast.conversation.decode_input import check_dialect
@@ -15,11 +15,11 @@ from holdfast.conversation.lineage import Lineage
 from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
-from holdfast.errors import HoldfastError, UnknownSession
+from holdfast.errors import ConfigError, HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
-from holdfast.recall.asked import Inside, Scope
+from holdfast.recall.asked import Inside, Scope, Sort
 from holdfast.session import Cause, EndReason, Entry, title_from
 from holdfast.wire.openai_chat import merged_roles
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from holdfast.conversation.effects import Steps
     from holdfast.conversation.finding import Found
     from holdfast.ports import Store
-    from holdfast.recall.asked import Sort
     from holdfast.session import CompactionRecord, Session, Usage
     from holdfast.transcript import Message, Transcript
     from holdfast.wire import Body
@@ -269,6 +268,11 @@ class StoredConversation:
             sort: What comes first: `relevance`, `newest` or `oldest`.
             everywhere: Whether to look into every conversation of the store.
         """
+        for name, count, least in (("limit", limit, 1), ("offset", offset, 0)):
+            if count < least:
+                raise ConfigError(f"{name} is {count}; allowed: a whole number from {least} on")
+        if sort not in get_args(Sort):
+            raise ConfigError(f"sort is {sort!r}; allowed: {', '.join(get_args(Sort))}")
         wanted = Inside(
             query=query,
             session_id="" if everywhere else self.id,

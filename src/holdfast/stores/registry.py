@@ -41,6 +41,8 @@ def open_url(url: str) -> Store:
         ConfigError: when nothing that is installed opens such an address.
         StoreError: when the store cannot be used.
     """
+    # So SQLite calls what it keeps in no file.
+    url = _MEMORY if url == ":memory:" else url
     scheme = _scheme_of(url)
     opener = _BUILT_IN.get(scheme) or _offered(scheme)
     store = opener(url)

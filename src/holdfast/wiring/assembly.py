@@ -6,10 +6,11 @@ What a caller sets wins over the settings, and the settings win over the default
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from holdfast.compaction import Policy
 from holdfast.config import load
@@ -19,8 +20,6 @@ from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Estimator, family_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from holdfast.config import Settings
     from holdfast.engines import ChatEngine, Engine, EngineDeps, SummarizerFallback
     from holdfast.ports import Summarizer
@@ -34,6 +33,8 @@ __all__ = [
     "Configured",
     "EngineOptions",
     "Knobs",
+    "check_key",
+    "check_values",
     "counter_of",
     "engine_of",
     "policy_of",
@@ -41,6 +42,59 @@ __all__ = [
 
 WINDOW = 200_000
 """Tokens that a model is taken to accept where nobody says otherwise."""
+
+
+def check_values(options: Mapping[str, object]) -> None:
+    """Refuse a value of an option that would fail later and elsewhere.
+
+    Raises:
+        ConfigError: for the first of them; it says what is allowed.
+    """
+    for name, (is_right, allowed) in _ALLOWED.items():
+        value = options.get(name)
+        if value is not None and not is_right(value):
+            raise ConfigError(f"{name} is {value!r:.80}; allowed: {allowed}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _are_counts(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        map(_is_count, cast("Mapping[object, object]", value).values())
+    )
+
+
+_TOKENS = (_is_count, "a whole number of tokens above 0")
+_ALLOWED: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "context_length": _TOKENS,
+    "context_window": _TOKENS,
+    "model": (lambda value: isinstance(value, str), "a model's name"),
+    "tool_limits": (_are_counts, "tools' names, each with a whole number of tokens above 0"),
+    "redactor": (
+        lambda value: callable(getattr(value, "redact", None)),
+        "a Redactor, such as Redactor(['acme-[0-9]{8}'])",
+    ),
+    "settings": (
+        lambda value: hasattr(value, "compression"),
+        "what holdfast.config.load returns; single values are options of their own",
+    ),
+}
+
+
+def check_key(key: object) -> None:
+    """Refuse what is no key: whoever is called nothing would share one conversation with others.
+
+    Raises:
+        ConfigError: when it is no text, or an empty one.
+    """
+    if isinstance(key, str) and key.strip():
+        return
+    problem = "empty" if isinstance(key, str) else f"{key!r:.80}"
+    raise ConfigError(
+        f"key is {problem}; it is the text by which you call the conversation, such as 'user-42'"
+    )
 
 
 class Configured(Enum):

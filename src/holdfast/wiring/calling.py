@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -50,10 +51,9 @@ def send_body(send: Callable[..., Result], body: Body, dialect: str) -> Result:
     Raises:
         ConfigError: when there is a system prompt beside the messages and `send` takes none.
     """
-    try:
+    taken: Mapping[str, Parameter] = {}
+    with suppress(TypeError, ValueError):
         taken = signature(send).parameters
-    except (TypeError, ValueError):
-        taken = {}
     named = taken.get("system")
     if body.system is None and (named is None or named.default is not Parameter.empty):
         return send(body.messages)
@@ -85,7 +85,9 @@ class StreamRecorder:
         kind = _kind(chunk)
         if kind == "chunk":
             # What the helper of OpenAI chat makes of a chunk follows in events of its own.
-            self.take(chunk["chunk"] if isinstance(chunk, Mapping) else getattr(chunk, kind, None))
+            is_plain = isinstance(chunk, Mapping)
+            held = cast("Mapping[str, object]", chunk).get(kind) if is_plain else None
+            self.take(held if is_plain else getattr(chunk, kind, None))
             return
         dump = cast("Callable[..., object] | None", getattr(chunk, "model_dump", None))
         plain = dump(mode="json", exclude_unset=True, warnings=False) if dump else chunk

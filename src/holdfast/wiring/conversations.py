@@ -14,11 +14,11 @@ from holdfast.conversation import (
     Strategy,
     activate,
 )
-from holdfast.errors import ConfigError, Conflict, SessionEnded
+from holdfast.errors import ConfigError, Conflict, SessionEnded, UnknownSession
 from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import CLOSABLE, WINDOW_KEY, Session, children_of, latest_leaf
-from holdfast.wiring.assembly import Assembly, Configured, EngineOptions
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, check_key, check_values
 from holdfast.wiring.calling import ATTEMPTS, StreamRecorder, is_context_overflow, send_body
 from holdfast.wiring.engines import EngineFactory, engines_for
 from holdfast.wiring.stores import open_store, store_of
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Conversation",
     "ConversationOptions",
-    "check_key",
     "dependencies",
     "session_of",
     "stored_conversation",
@@ -112,7 +111,7 @@ class ConversationOptions(TypedDict, total=False):
     """Sees the window before a compaction; what it returns joins the record. It must not raise."""
     bill: Callable[[CompactionReport], Bill | None]
     """Prices a compaction, where prices are known. It must not raise."""
-    recall: tuple[str, ...]
+    recall: str | tuple[str, ...]
     """Names of the tools, such as `session_search`, by which the model finds what was folded."""
     merge_roles: bool
     """Whether OpenAI messages of one role that follow each other are joined to one, by a blank
@@ -165,6 +164,7 @@ class Conversation(StoredConversation):
             UnknownSession: when there is no session of that id.
         """
         check_names(options, ConversationOptions.__annotations__, "Conversation.open")
+        check_values(options)
         if key is not None:
             check_key(key)
         assembly = Assembly(options.get("settings"))
@@ -316,7 +316,7 @@ def dependencies(
 
 
 def _session_options(settings: Settings, wanted: ConversationOptions) -> SessionOptions:
-    configured = settings.compression
+    configured, recall = settings.compression, wanted.get("recall", ())
     return SessionOptions(
         source=wanted.get("source", "api"),
         model=wanted.get("model") or settings.model.name or "",
@@ -329,23 +329,9 @@ def _session_options(settings: Settings, wanted: ConversationOptions) -> Session
         ),
         tool_limits={**settings.context.tool_limits, **wanted.get("tool_limits", {})},
         lease_seconds=wanted.get("lease_seconds", 60.0),
-        recall=tuple(wanted.get("recall", ())),
+        recall=(recall,) if isinstance(recall, str) else tuple(recall),
         active=wanted.get("active", False),
         merge_roles=wanted.get("merge_roles", settings.model.merge_roles),
-    )
-
-
-def check_key(key: object) -> None:
-    """Refuse what is no key: whoever is called nothing would share one conversation with others.
-
-    Raises:
-        ConfigError: when it is no text, or an empty one.
-    """
-    if isinstance(key, str) and key.strip():
-        return
-    problem = "empty" if isinstance(key, str) else f"{key!r:.80}"
-    raise ConfigError(
-        f"key is {problem}; it is the text by which you call the conversation, such as 'user-42'"
     )
 
 
@@ -360,7 +346,13 @@ def with_kept(
     name = found.id if found is not None else id_
     if name is None or (id_ is not None and key is not None):
         return options
-    session = latest_leaf(store.lineage(name), name)
+    try:
+        session = latest_leaf(store.lineage(name), name)
+    except UnknownSession as error:
+        raise UnknownSession(
+            f"{error}; a name of your own is a key: key={name!r} finds the conversation or begins "
+            "it"
+        ) from None
     kept: ConversationOptions = {"model": session.model} if session.model else {}
     # The window of another model says nothing of this one.
     is_same = options.get("model", session.model) == session.model

@@ -15,11 +15,10 @@ from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
 from holdfast.session import EndReason
-from holdfast.wiring.assembly import Assembly
+from holdfast.wiring.assembly import Assembly, check_key, check_values
 from holdfast.wiring.conversations import (
     Conversation,
     ConversationOptions,
-    check_key,
     dependencies,
     session_of,
     with_kept,
@@ -72,6 +71,7 @@ class Conversations:
             options: What every conversation is opened with; see `ConversationOptions`.
         """
         check_names(options, ConversationOptions.__annotations__, "Conversations")
+        check_values(options)
         if options.get("active"):
             raise ConfigError("active belongs to a process that holds one conversation, not many")
         self._assembly = Assembly(options.get("settings"))

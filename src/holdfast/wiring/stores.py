@@ -63,6 +63,11 @@ def open_store(place: str | Path | Store, environ: Mapping[str, str]) -> Store:
     """Open a store by its path or address; a store that is open already is used as it is."""
     if isinstance(place, str | Path):
         return open_url(store_url(str(place), "default", environ))
+    if not hasattr(place, "capabilities"):
+        raise ConfigError(
+            f"store is {place!r:.80}; allowed: a path, an address such as 'memory:', or an open "
+            "store"
+        )
     return place
 
 
