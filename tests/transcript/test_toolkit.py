@@ -155,3 +155,8 @@ def test_patches_name_their_files() -> None:
 def test_numbers_that_are_no_lines_are_ignored() -> None:
     call = ToolCall("1", "Read", json.dumps({"path": "a", "offset": "9" * 5_000, "limit": 2}))
     assert Toolkit().action(call).scope == "1-2"
+
+
+def test_a_call_to_the_web_without_an_address_is_told_by_its_arguments() -> None:
+    call = ToolCall("c", "web_fetch", '{"depth": 3}')
+    assert "depth=3" in Toolkit().describe(call, None)

@@ -265,8 +265,8 @@ def _search(tool: str, arguments: Mapping[str, object]) -> Action:
     return Action(Family.SEARCH, tool, pattern, scope)
 
 
-def _web(tool: str, arguments: Mapping[str, object]) -> Action:
-    return Action(Family.WEB, tool, _first(arguments, _WEB) or _listed(arguments))
+def _web(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
+    return Action(Family.WEB, tool, _first(arguments, _WEB) or _listed(arguments, redact))
 
 
 def _delegate(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
@@ -310,9 +310,9 @@ _READERS = {
     Family.READ: _read,
     Family.WRITE: _write,
     Family.SEARCH: _search,
-    Family.WEB: _web,
 }
 _LISTERS = {
+    Family.WEB: _web,
     Family.DELEGATE: _delegate,
     Family.PLAN: _plan,
     Family.OTHER: _other,
