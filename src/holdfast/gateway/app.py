@@ -106,6 +106,9 @@ class GatewayApp:
         hosts = [value for name, value in incoming.headers if name == "host"]
         if len(hosts) != 1:
             raise HttpRefusal(400, "a request names the host it is for, once")
+        if incoming.header("content-length") and incoming.header("transfer-encoding"):
+            # Two servers could read two requests in it.
+            raise HttpRefusal(400, "a request has a length or comes in chunks, not both")
         if self._hosts is not None and _name(hosts[0]) not in self._hosts:
             raise HttpRefusal(
                 403, "this host is not served here; gateway.allowed_hosts names those that are"
