@@ -180,6 +180,46 @@ def test_an_answer_that_the_client_has_otherwise_leaves_the_summary_where_it_is(
     asyncio.run(run())
 
 
+def test_requests_at_the_same_moment_are_recorded_one_after_the_other() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        start = [said("user", "Read both."), *step(1)]
+        await taken(turns, request(*start))
+        ends = [[said("assistant", "Done."), said("user", f"Way {way}")] for way in range(4)]
+        found = await asyncio.gather(*(taken(turns, request(*start, *end)) for end in ends))
+        shown: set[str] = set()
+        for turn in found:
+            assert turn.chat is not None
+            words = [each["content"] for each in await turn.chat.messages()]
+            assert len(words) == 5
+            shown.add(str(words[-1]))
+        assert shown == {f"Way {way}" for way in range(4)}
+        same = await asyncio.gather(*(taken(turns, request(said("user", "Hi"))) for _ in range(4)))
+        assert len({turn.chat.id for turn in same if turn.chat}) == 1
+
+    asyncio.run(run())
+
+
+def test_words_that_move_to_the_end_of_every_request_double_no_answer() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        first, moved = said("user", "Read it."), said("user", "Internal: the time is now.")
+        call, result = step(1)
+        one = await taken(turns, request(first, moved))
+        assert one.chat is not None
+        await one.chat.add_response({"choices": [{"message": call}]})
+        await taken(turns, request(first, call, result, moved))
+        assert await log_of(one) == ["user", "user", "assistant", "tool", "user"]
+        assert [each["role"] for each in await one.chat.messages()] == [
+            "user",
+            "assistant",
+            "tool",
+            "user",
+        ]
+
+    asyncio.run(run())
+
+
 def test_a_branch_shares_what_was_said_before_it() -> None:
     async def run() -> None:
         turns = keeper(200_000)

@@ -51,6 +51,8 @@ __all__ = ["ClientTurn", "TurnKeeper"]
 _SIDE_SHARE = 0.8
 """How much of a window the history of a side call may take; prompt and answer have the rest."""
 _MARKER = "cache_control"
+_MOST_TOOLS = 256
+"""Sets of tools whose weight is remembered."""
 _PROMPT_AMONG_MESSAGES = frozenset({"openai", "responses"})
 _GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
@@ -191,27 +193,40 @@ class TurnKeeper:
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
-        found = await in_store(partial(recognize, request, self.tree))
         messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
         window = self.context_length or self.conversations.window(request.model)
-        if found.how is Continuity.SIDE:
-            return ClientTurn(request, found, messages, None, {}, window)
+        while True:
+            found = await in_store(partial(recognize, request, self.tree))
+            if found.how is Continuity.SIDE:
+                return ClientTurn(request, found, messages, None, {}, window)
+            place = found.node.session if found.node else found.prefixes[0].hex()
+            async with self._locks.setdefault(place, asyncio.Lock()):
+                # Another request may have gone on from there while this one waited.
+                if await in_store(partial(recognize, request, self.tree)) == found:
+                    return await self._taken(request, found, body, messages, window)
+
+    async def _taken(
+        self,
+        request: WireRequest,
+        found: Recognition,
+        body: Mapping[str, object],
+        messages: Sequence[dict[str, object]],
+        window: int,
+    ) -> ClientTurn:
         key = self._key(request, found)
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        async with lock:
-            chat = await self._chat(key, found)
-            held = await chat.session()
-            if (held.model, held.context_length) != (request.model, window):
-                # One that does not fit is recorded all the same; its provider says so.
-                with suppress(ConfigError):
-                    await chat.switch_model(request.model, window)
-            leading = _leading(request.dialect, messages)
-            if prompt := _prompt(request.dialect, body, leading):
-                await chat.set_system(prompt)
-            chat.sync.live.beside = self._tools(chat.sync, body)
-            new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
-            await in_store(partial(self.tree.record, request, found, key, new))
-            places = await in_store(partial(self._places, request, found, new))
+        chat = await self._chat(key, found)
+        held = await chat.session()
+        if (held.model, held.context_length) != (request.model, window):
+            # One that does not fit is recorded all the same; its provider says so.
+            with suppress(ConfigError):
+                await chat.switch_model(request.model, window)
+        leading = _leading(request.dialect, messages)
+        if prompt := _prompt(request.dialect, body, leading):
+            await chat.set_system(prompt)
+        chat.sync.live.beside = self._tools(chat.sync, body)
+        new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
+        await in_store(partial(self.tree.record, request, found, key, new))
+        places = await in_store(partial(self._places, request, found, new))
         return ClientTurn(request, found, messages, chat, places, window)
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
@@ -221,6 +236,8 @@ class TurnKeeper:
         written = json.dumps(body["tools"])
         digest = sha256(written.encode()).digest()
         if digest not in self._weighed:
+            if len(self._weighed) >= _MOST_TOOLS:
+                self._weighed.clear()
             read = Message(Role.SYSTEM, (Text(written),))
             self._weighed[digest] = chat.live.deps.engine.load((read,))
         return self._weighed[digest]
@@ -252,13 +269,20 @@ class TurnKeeper:
         wanted = request.atoms[found.known :]
         ids: list[int] = []
         after = _after(chat.live.refresh(), found.node.message if found.node else 0)
+        gone: set[int] = set()
         for index, entry in enumerate(after):
             atoms = atoms_in(entry.message)
-            if wanted[len(ids) : len(ids) + len(atoms)] != atoms:
+            if wanted[len(ids) : len(ids) + len(atoms)] == atoms:
+                ids += [entry.id] * len(atoms)
+            elif not ids and entry.message.role is Role.USER:
+                # Words that the client moves to the end of every request.
+                gone.add(entry.id)
+            else:
                 # An answer that the client has otherwise, or that it never received.
-                self._cut(chat, after[index].id)
+                gone.update(each.id for each in after[index:])
                 break
-            ids += [entry.id] * len(atoms)
+        if gone:
+            self._cut(chat, gone)
         fresh = found.known + len(ids)
         if fresh < len(request.atoms):
             ids += self._appended(chat, request, messages, fresh)
@@ -284,16 +308,11 @@ class TurnKeeper:
         # Results that are told twice are one atom.
         return [*ids, *[entries[-1].id] * missing][:missing]
 
-    def _cut(self, chat: Conversation, first: int) -> None:
-        """Take an answer out of the window that is not part of the conversation."""
+    def _cut(self, chat: Conversation, gone: set[int]) -> None:
+        """Take messages out of the window that the client does not have; the log keeps them."""
 
         def cut(window: Window) -> None:
-            # By their order: a summary is written later than what it stands before.
-            kept = tuple(
-                takewhile(
-                    lambda each: each.kind is not Kind.SAID or each.id < first, window.entries
-                )
-            )
+            kept = tuple(entry for entry in window.entries if entry.id not in gone)
             change = Change(
                 cause=Cause.REWIND,
                 pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
