@@ -236,7 +236,8 @@ def hits_drawn(found: Result, view: OutputScreen, now: int, *, is_within: bool) 
         rest += since if cells(rest + since) <= room else ""
         lines.append((Styled(id_, "cyan"), Styled(crop(clean(rest), room), "dim")))
         lines += [(Styled(_INDENT + _PARTIAL, "dim"),)] if hit.is_partial else []
-        lines += _wrapped(hit.snippet, view)
+        for line in hit.snippet.split("\n"):
+            lines += _wrapped(line, view)
     return lines
 
 

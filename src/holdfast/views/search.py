@@ -6,20 +6,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.recall import parse, snippet
+from holdfast.recall import matches, parse
 from holdfast.recall.passages import pieced
 from holdfast.recall.shapes import Excerpts, QuotedPassages
 from holdfast.recall.trimming import fitted
 from holdfast.recall.values import MatchTier, agent_of
+from holdfast.recall.wording import DEFAULT_MARKS
 from holdfast.session.titles import short_title
 from holdfast.tokens import Estimator
 from holdfast.views.sessions import UNTITLED
 
 if TYPE_CHECKING:
+    from holdfast.recall import Query
     from holdfast.recall.shapes import Quote, Result
     from holdfast.recall.told import Told
 
-__all__ = ["SearchHit", "search_hits", "search_json"]
+__all__ = ["SearchHit", "marked_lines", "search_hits", "search_json"]
 
 _TOKENS_EACH = 2_000
 _MARKED = re.compile(r"(>>>(?:(?!>>>).)*?<<<)")
@@ -86,10 +88,20 @@ def _quoted(found: QuotedPassages) -> tuple[SearchHit, ...]:
             agent=agent_of(session.source),
             speaker=_speaker(message),
             is_partial=all(each.tier is MatchTier.SOME for each in quotes),
-            snippet=snippet(text, query, width=len(text)),
+            snippet=marked_lines(text, query),
         )
 
     return tuple(hit(each) for run in found.runs(len(found.quotes)) for each in run)
+
+
+def marked_lines(text: str, query: Query) -> str:
+    """Return a text line by line, each match between its marks and no line empty."""
+    pieces, at = list[str](), 0
+    for start, end in matches(text, query):
+        pieces += [text[at:start], DEFAULT_MARKS[0], text[start:end], DEFAULT_MARKS[1]]
+        at = end
+    lines = "".join([*pieces, text[at:]]).splitlines()
+    return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
 
 
 def _speaker(message: Told) -> str:
