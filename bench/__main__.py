@@ -26,6 +26,7 @@ BENCHMARKS = (
     "store",
     "conversations",
     "imports",
+    "gateway",
     "trajectories",
     "retrieval",
 )

@@ -2,7 +2,7 @@
 
 Only released code of the peers runs, from the package index; nothing of theirs is in this
 repository. Read in this order: `environments`, `hermes_work`, `langchain_work`, `windows`,
-`comparison`, `exam`, `continuity`, `hermes_store_work`, `store_tables`, `stores`.
+`comparison`, `exam`, `continuity`, `hermes_store_work`, `store_tables`, `stores`, `gateway`.
 """
 
 __all__: list[str] = []

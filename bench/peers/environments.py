@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.report import REPOSITORY
 
-__all__ = ["HERMES", "LANGCHAIN", "Peer", "PeerFailed", "installed", "output"]
+__all__ = ["HERMES", "LANGCHAIN", "LITELLM", "Peer", "PeerFailed", "installed", "output"]
 
 _FOLDER = REPOSITORY / "bench" / ".peers"
 
@@ -27,7 +27,9 @@ class Peer:
 
     name: str
     requirement: str
-    script: str
+    script: str = ""
+    more: tuple[str, ...] = ()
+    """What else is installed beside it."""
 
     @property
     def python(self) -> Path:
@@ -37,18 +39,22 @@ class Peer:
 
 HERMES = Peer("hermes", "hermes-agent==0.19.0", "hermes_work.py")
 LANGCHAIN = Peer("langchain", "langchain-core==1.7.2", "langchain_work.py")
+# With the faster parser of HTTP, which our servers run on too; its own extra leaves it out.
+LITELLM = Peer("litellm", "litellm[proxy]==1.106.2", more=("httptools==0.9.0",))
 
 
 def installed(peer: Peer) -> Peer:
     """Return the peer once its environment exists; the first time takes about a minute."""
     stamp = _FOLDER / f"{peer.name}.json"
-    if stamp.is_file() and json.loads(stamp.read_text("utf-8")) == peer.requirement:
+    wanted = [peer.requirement, *peer.more]
+    stamped = wanted if peer.more else peer.requirement
+    if stamp.is_file() and json.loads(stamp.read_text("utf-8")) == stamped:
         return peer
     sys.stderr.write(f"installing {peer.requirement} into {_FOLDER.relative_to(REPOSITORY)}\n")
     venv.create(_FOLDER / peer.name, clear=True, with_pip=True)
-    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", peer.requirement]
+    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
     _checked([str(peer.python), *install])
-    stamp.write_text(json.dumps(peer.requirement), "utf-8")
+    stamp.write_text(json.dumps(stamped), "utf-8")
     return peer
 
 
