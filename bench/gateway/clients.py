@@ -63,6 +63,8 @@ class Taken:
     """Events that came back, where streams were asked for."""
     folded: int = 0
     """Answers of holdfast's for conversations that have been compacted."""
+    unrecorded: int = 0
+    """Requests that holdfast forwarded without having recorded them."""
     failures: list[str] = field(default_factory=list[str])
 
     def __iadd__(self, other: Taken) -> Taken:
@@ -74,6 +76,7 @@ class Taken:
         self.size += other.size
         self.events += other.events
         self.folded += other.folded
+        self.unrecorded += other.unrecorded
         return self
 
 
@@ -170,9 +173,9 @@ class _Crowd:
         return self.taken
 
     async def _connected(self) -> _Connection:
-        place = urlsplit(self.load.url)
+        host, _, port = urlsplit(self.load.url).netloc.partition(":")
         loop = asyncio.get_running_loop()
-        return (await loop.create_connection(_Connection, place.hostname, place.port))[1]
+        return (await loop.create_connection(_Connection, host, int(port)))[1]
 
     async def _client(self, connection: _Connection) -> None:
         load = self.load
@@ -212,7 +215,7 @@ class _Crowd:
 
     def _note(self, connection: _Connection, talk: Talk, sent: float, size: int) -> None:
         taken, answer = self.taken, b"".join(connection.pieces)
-        if b" 200" not in connection.head[:14] or b"x-holdfast-warning" in connection.head:
+        if b" 200" not in connection.head[:14]:
             said = connection.head.partition(b"\r\n")[0] + b" " + answer[:300]
             taken.failures.append(f"{self.load.url}: {said.decode('utf-8', 'replace')}")
         taken.first.append(round(1000 * (connection.first - sent), 3))
@@ -222,9 +225,10 @@ class _Crowd:
             taken.events += answer.count(b"data: ")
         taken.folded += int(connection.header(b"x-holdfast-compactions") or 0) > 0
         session = connection.header(b"x-holdfast-session")
-        if talk.session not in (b"", session):
+        if session and talk.session not in (b"", session):
             taken.failures.append(f"{self.load.url}: a conversation was not known again")
-        talk.session = session
+        talk.session = session or talk.session
+        taken.unrecorded += connection.header(b"x-holdfast-warning") != b""
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ class Sizes:
     """Known ones of 20 kB, which the clients go on with in turn."""
     requests: int = 200
     """Of one client, and of a crowd without time to think."""
-    seconds: float = 2.0
+    seconds: float = 1.6
     """How long a crowd with time to think is watched; three times as long where a bar is."""
     large: int = 40
     """Requests of the largest kind."""
@@ -45,7 +45,7 @@ class Sizes:
     streams: int = 24
     """Long streams."""
     live: int = 1_000
-    idle: int = 300
+    idle: int = 200
 
 
 FULL = Sizes()

@@ -78,8 +78,8 @@ def _latency(found: Measured) -> Table:
         "the difference to the same share of the direct requests. *At a pace of 50/s*: clients "
         "think between requests, so that all together ask 50 times a second. *No pause*: each asks "
         "again at once, and the figure says mostly how long a request stands in line before a "
-        "server with one core. Clients, upstream and server share the machine. Conversations have 50 "
-        f"messages at first and grow by two with every turn ({mean:.0f} kB on average with one "
+        "server with one core. Clients, upstream and server share the machine. Conversations have "
+        f"50 messages at first and grow by two with every turn ({mean:.0f} kB on average with one "
         "client). The dialect is OpenAI's chat where none is named. Load of the machine before the "
         f"run: {found.load:.1f}."
     )
@@ -149,7 +149,14 @@ def gateway_bars(found: Measured) -> tuple[Bar, ...]:
         for cell, figures in found.streams
         for share in [figures[HOLDFAST].events_a_second / figures[PASSTHROUGH].events_a_second]
     ]
-    return (*latency, *streams, *_memory_bars(found))
+    taken = [figures[HOLDFAST].taken for _, figures in (*found.latency, *found.streams)]
+    lost = sum(each.unrecorded for each in taken)
+    recorded = Bar(
+        "gateway: every request is recorded before it is forwarded",
+        f"{lost} of {sum(len(each.total) for each in taken):,} were not",
+        not lost,
+    )
+    return (*latency, *streams, *_memory_bars(found), recorded)
 
 
 def _bars_of(cell: Cell, figures: Mapping[str, Figures]) -> list[Bar]:

@@ -67,14 +67,14 @@ class PeerSizes:
     crowds: tuple[int, ...] = (50, 200)
     rate: int = 15
     """Requests of 20 kB a second, of all clients together: what LiteLLM's one core has time for."""
-    seconds: float = 8.0
+    seconds: float = 6.0
     requests: int = 100
     """Of one client, with 20 kB."""
-    large: int = 24
+    large: int = 12
     """Conversations of 1 MB."""
     large_rate: int = 1
-    large_seconds: float = 12.0
-    large_requests: int = 16
+    large_seconds: float = 8.0
+    large_requests: int = 8
 
 
 def compare_gateways(sizes: PeerSizes = PeerSizes()) -> Result:
