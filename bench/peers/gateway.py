@@ -94,6 +94,8 @@ def compare_gateways(sizes: PeerSizes = PeerSizes()) -> Result:
         for cell in _cells(sizes):
             sys.stderr.write(f"gateway beside LiteLLM: {cell.work}, {cell.clients} clients\n")
             figures = taken_in_turn(cell, servers, driven)
+            if lost := figures[HOLDFAST].taken.unrecorded:
+                raise PeerFailed(f"ours did not record {lost} requests of {cell.work} in time")
             if not cell.is_new:
                 found.append((cell, figures))
     return Result("gateway-peers", (peer_table(found, load),), peer_bars(found))
@@ -109,7 +111,8 @@ def _cells(sizes: PeerSizes) -> list[Cell]:
     cells: list[Cell] = []
     numbers = (max(sizes.crowds), sizes.large)
     for alone, many, number in zip((one, large), (crowd, crowd_of_large), numbers, strict=True):
-        begun = replace(alone, is_new=True, clients=min(8, number), requests=number, rounds=1)
+        # One at a time, so that each is recorded before it goes on.
+        begun = replace(alone, is_new=True, requests=number, rounds=1)
         each = [alone, *(replace(many, clients=clients_) for clients_ in sizes.crowds)]
         cells += [
             begun,
