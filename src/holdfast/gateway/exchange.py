@@ -11,11 +11,13 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.agent.drafts import CUT_OFF
+from holdfast.conversation.effects import in_store
 from holdfast.gateway.answers import AnswerReader, stream_error
-from holdfast.gateway.bodies import HttpRefusal, read_object, spliced, unpacked
+from holdfast.gateway.bodies import HttpRefusal, read_body, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
 from holdfast.gateway.scrubbing import StreamScrubber, scrubbed_answer
@@ -40,6 +42,8 @@ _PATIENCE_S = 10.0
 _RECORD_S = 2.0
 """How long the end of an answer waits until the answer is recorded."""
 _LARGEST_ERROR = 1 << 20
+_LARGE = 256 << 10
+"""Bytes of a request that takes long to read where nothing of it is known."""
 _RETRY_AFTER = "5"
 _HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
@@ -119,7 +123,11 @@ class Exchange:
     async def run(self, tenant: Tenant, raw: bytes) -> None:
         """Forward the request, and relay what comes back."""
         began = time.monotonic()
-        asked = self._read(raw)
+        if len(raw) > _LARGE:
+            # Others have their turn while it is read.
+            asked = await in_store(partial(self._read, tenant, raw))
+        else:
+            asked = self._read(tenant, raw)
         heart = Heartbeat(self._begin_early, self._beat)
         if asked.wants_stream and self._dialect in SIGNS_OF_LIFE:
             heart.start(self._proxy.settings.first_byte_seconds)
@@ -150,13 +158,13 @@ class Exchange:
         elif not self._client.ended:
             await self._client.end(error_event(self._dialect, status, body))
 
-    def _read(self, raw: bytes) -> _Asked:
+    def _read(self, tenant: Tenant, raw: bytes) -> _Asked:
         """Read the body, as far as it is one for a model."""
         incoming, limit = self._incoming, self._proxy.settings.max_body_bytes
         if not self._dialect:
             return _Asked(raw, raw)
         data = unpacked(raw, incoming.header("content-encoding"), limit)
-        fields = read_object(data)
+        fields = read_body(data, self._dialect, self._proxy.known, tenant.name)
         named = incoming.path.rpartition("/")[2].partition(":")[0]
         model = named if self._dialect == "gemini" else fields.get("model") or ""
         wants_stream = bool(fields.get("stream")) or ":streamGenerate" in incoming.path
@@ -249,7 +257,8 @@ class Exchange:
     ) -> UpstreamAnswer:
         incoming, body, is_changed = self._incoming, asked.raw, messages is not None
         if messages is not None:
-            body = spliced(asked.data, MESSAGES[self._dialect], messages)
+            name = MESSAGES[self._dialect]
+            body = spliced(asked.data, name, messages, asked.fields[name])
             self._proxy.metrics.count("folded_requests")
         dialect = self._dialect or _dialect_of_headers(incoming)
         upstream = next(each for each in self._proxy.upstreams if each.fits(dialect, asked.model))
