@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -134,7 +133,7 @@ class Exchange:
         try:
             try:
                 messages = await self._take(tenant, asked)
-                figures = asyncio.get_running_loop().create_task(self._figures())
+                self._note_standing()
                 self._added = time.monotonic() - began
                 answer, first = await self._answered(tenant, asked, messages)
             finally:
@@ -145,7 +144,6 @@ class Exchange:
             return
         self._came = time.monotonic()
         try:
-            await figures
             await self._deliver(answer, first, asked)
         finally:
             answer.close()
@@ -195,21 +193,21 @@ class Exchange:
         self._warnings.append((f"{_OWN}warning", _UNRECORDED))
         self._proxy.metrics.count("forwarded_unrecorded")
 
-    async def _figures(self) -> None:
-        """Make the headers that say how the conversation stands, while the model thinks."""
+    def _note_standing(self) -> None:
+        """Make the headers that say how the conversation stands."""
         if self._chat is None:
             return
-        with suppress(Exception):
-            status = await self._chat.status()
-            self._standing = [
-                (f"{_OWN}session", status.session),
-                (f"{_OWN}tokens", str(status.tokens)),
-                (f"{_OWN}compactions", str(status.compactions)),
-            ]
-            known = self._proxy.compactions
-            before = known.setdefault(self._chat.sync, status.compactions)
-            known[self._chat.sync] = status.compactions
-            self._proxy.metrics.count("compactions", max(status.compactions - before, 0))
+        live = self._chat.sync.live
+        compactions = live.state.compactions if live.state else 0
+        self._standing = [
+            (f"{_OWN}session", live.id),
+            (f"{_OWN}tokens", str(live.deps.engine.expected_tokens)),
+            (f"{_OWN}compactions", str(compactions)),
+        ]
+        known = self._proxy.compactions
+        before = known.setdefault(self._chat.sync, compactions)
+        known[self._chat.sync] = compactions
+        self._proxy.metrics.count("compactions", max(compactions - before, 0))
 
     async def _answered(
         self, tenant: Tenant, asked: _Asked, messages: Sequence[object] | None
@@ -246,7 +244,7 @@ class Exchange:
         self._proxy.metrics.count("recoveries")
         try:
             smaller = await self._proxy.keep(recover())
-            await self._figures()
+            self._note_standing()
         except Exception as error:  # noqa: BLE001 - the client gets the upstream's own refusal
             _LOG.warning("not recovered: %s: %s", type(error).__name__, error)
             return None
