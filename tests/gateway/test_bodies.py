@@ -59,9 +59,11 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
-PARTS = st.fixed_dictionaries({"type": st.sampled_from(["text", "tool_use"]), "text": TEXT}, optional={
-    "id": TEXT, "name": TEXT, "input": VALUES, "tool_use_id": TEXT, "functionCall": VALUES,
-})  # fmt: skip
+PARTS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "tool_use"]), "text": TEXT},
+    optional=dict.fromkeys(("id", "name", "tool_use_id"), TEXT)
+    | dict.fromkeys(("input", "functionCall"), VALUES),
+)
 SAID = st.fixed_dictionaries(
     {"role": st.sampled_from(["user", "assistant", "system", "tool", "model"])},
     optional={

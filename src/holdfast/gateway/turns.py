@@ -149,19 +149,13 @@ class ClientTurn:
         return None if self._dialect.validate(Body(shown)) else shown
 
 
-def _places_of(
-    entry: Entry, results: Mapping[str, int], places: Mapping[int, int]
-) -> list[int]:
+def _places_of(entry: Entry, results: Mapping[str, int], places: Mapping[int, int]) -> list[int]:
     """Return where the client has what an entry says; results are found by their calls."""
-    calls = map(bare_call_id, _answered(entry.message))
+    calls = [bare_call_id(result.call_id) for result in entry.message.results]
     found = {results[call] for call in calls if call in results}
     if not found and (place := places.get(_source(entry))) is not None:
         found = {place}
     return sorted(found)
-
-
-def _answered(message: Message) -> list[str]:
-    return [result.call_id for result in message.results]
 
 
 def _is_plain(window: Window) -> bool:
@@ -210,6 +204,15 @@ def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The conversation that a request belongs to, before anything of it is recorded."""
+
+    found: Recognition
+    key: str
+    chat: Conversation
+
+
 @dataclass(slots=True)
 class TurnKeeper:
     """Finds and records the turns of one tenant's conversations."""
@@ -225,25 +228,32 @@ class TurnKeeper:
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
-        may_switch = True
+        opened: _Opened | None = None
         while True:
             async with self._taking:
-                turn = await in_store(partial(self._take, request, body, may_switch=may_switch))
-            if isinstance(turn, ClientTurn):
-                return turn
+                taken = await in_store(partial(self._take, request, body, opened))
+            if isinstance(taken, ClientTurn):
+                return taken
+            opened = taken
             # What does not fit another model is compacted first, which may wait for a model. If
             # it does not fit even then, it is recorded all the same; its provider says so.
             with suppress(ConfigError):
-                await AsyncConversation(turn).switch_model(request.model, self._window(request))
-            may_switch = False
+                chat = AsyncConversation(opened.chat)
+                await chat.switch_model(request.model, self._window(request))
 
     def _window(self, request: WireRequest) -> int:
         return self.context_length or self.conversations.window(request.model)
 
     def _take(
-        self, request: WireRequest, body: Mapping[str, object], *, may_switch: bool
-    ) -> ClientTurn | Conversation:
-        """Record a request; a conversation that another model had before is returned unchanged."""
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request, unless its conversation has another model: then it is returned.
+
+        Args:
+            request: The request.
+            body: All that it says.
+            opened: What was returned before the model was switched.
+        """
         said = body.get(MESSAGES[request.dialect]) or []
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken)
@@ -251,20 +261,22 @@ class TurnKeeper:
         turn = ClientTurn(request, found, messages, window)
         if found.how is Continuity.SIDE or not request.atoms:
             return turn
-        key = self._key(request, found)
-        chat = self._chat(key, request, found)
-        live = chat.live
+        is_switched = opened is not None and opened.found == found
+        if opened is None or not is_switched:
+            key = self._key(request, found)
+            opened = _Opened(found, key, self._chat(key, request, found))
+        chat, live = opened.chat, opened.chat.live
         with live.lock:
             live.refresh()
             held = live.session
-            if may_switch and (held.model, held.context_length) != (request.model, window):
-                return chat
+            if (held.model, held.context_length) != (request.model, window) and not is_switched:
+                return opened
             live.beside = self._tools(chat, body)
             prompt = _prompt(request.dialect, body, _leading(request.dialect, messages))
             if prompt and prompt.rstrip() != chat.log.system:
                 chat.set_system(prompt)
             new = self._recorded(chat, request, found, messages)
-            self.tree.record(request, found, key, new)
+            self.tree.record(request, found, opened.key, new)
             is_plain = _is_plain(live.window) and not chat.compactor.is_due()
             if is_plain:
                 chat.compactor.handed_out()
@@ -344,14 +356,11 @@ class TurnKeeper:
     ) -> list[int]:
         decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
         new = [_unmarked(each) for each in messages[first:]]
-        said = decode(Body(new))
-        if request.dialect == "gemini" and any(
-            not bare_call_id(id_)
-            for message in said
-            for id_ in (*(call.id for call in message.calls), *_answered(message))
-        ):
+        if request.dialect == "gemini":
             # Calls without an id are known by their place among all.
             said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
+        else:
+            said = decode(Body(new))
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh
@@ -397,8 +406,13 @@ class TurnKeeper:
 
 
 def _after(window: Window, message: int) -> list[Entry]:
-    return [
-        entry
-        for entry in window.entries
-        if entry.kind is Kind.SAID and entry.id > message and entry.message.role is not Role.SYSTEM
-    ]
+    """Return what was said after a message; nothing before it is looked at."""
+    found: list[Entry] = []
+    for entry in reversed(window.entries):
+        if entry.kind is not Kind.SAID:
+            continue
+        if entry.id <= message:
+            break
+        if entry.message.role is not Role.SYSTEM:
+            found.append(entry)
+    return found[::-1]

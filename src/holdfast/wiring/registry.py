@@ -100,9 +100,7 @@ class Conversations:
         """Return what a model takes, in tokens: as stated, as known by its name, or assumed."""
         return self._assembly.window(model, self._options.get("context_length"))
 
-    def open(
-        self, key: str, *, model: str = "", context_length: int | None = None
-    ) -> Conversation:
+    def open(self, key: str, *, model: str = "", context_length: int | None = None) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun.
 
         Args:
