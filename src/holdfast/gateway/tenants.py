@@ -297,8 +297,6 @@ class Tenants:
         if file is not None:
             tree = str(file.with_name(_TREE))
             make_folder(file.parent)
-            # Made here, so that nobody else may read it.
-            os.close(os.open(tree, os.O_CREAT | os.O_RDWR, 0o600))
         store = store_of(settings, self.environ)
         conversations = Conversations(
             store, settings=settings, source="gateway", ahead_of_time=True

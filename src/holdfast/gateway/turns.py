@@ -15,7 +15,6 @@ from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
-from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from holdfast.compaction import Policy
@@ -200,7 +199,7 @@ class TurnKeeper:
             if found.how is Continuity.SIDE:
                 return ClientTurn(request, found, messages, None, {}, window)
             place = found.node.session if found.node else found.prefixes[0].hex()
-            async with self._locks.setdefault(place, asyncio.Lock()):
+            async with self._locks.setdefault(place, asyncio.Lock()), self.tree.claimed(place):
                 # Another request may have gone on from there while this one waited.
                 if await in_store(partial(recognize, request, self.tree)) == found:
                     return await self._taken(request, found, body, messages, window)
@@ -248,14 +247,15 @@ class TurnKeeper:
             own = self.tree.session_of(identity) if identity else ""
             is_own = not identity or self.tree.identity_of(found.node.session) == identity
             return found.node.session if is_own or not own else own
-        return f"gateway:{uuid4().hex}"
+        # Of what is said alone, so that one that was cut off before the tree had it is found again.
+        said = f"{self.tree.id}\0{request.identity.key}\0{found.prefixes[-1].hex()}"
+        return f"gateway:{sha256(said.encode()).hexdigest()[:32]}"
 
     async def _chat(self, key: str, found: Recognition) -> AsyncConversation:
-        if found.how is Continuity.BRANCH and found.node is not None:
+        keyed = self.conversations.store.keyed
+        if found.how is Continuity.BRANCH and found.node and not await in_store(lambda: keyed(key)):
             parent = await self.conversations.aopen(found.node.session)
-            child = await parent.branch(found.node.message, keep_parent=True)
-            await in_store(partial(self.conversations.adopt, key, child.sync))
-            return child
+            await parent.branch(found.node.message, key=key, keep_parent=True)
         return await self.conversations.aopen(key)
 
     def _recorded(
@@ -268,19 +268,15 @@ class TurnKeeper:
         """Write what is new to the log; return the id of its message for each new atom."""
         wanted = request.atoms[found.known :]
         ids: list[int] = []
-        after = _after(chat.live.refresh(), found.node.message if found.node else 0)
         gone: set[int] = set()
-        for index, entry in enumerate(after):
-            atoms = atoms_in(entry.message)
+        for entry in _after(chat.live.refresh(), found.node.message if found.node else 0):
+            atoms = atoms_in(chat.store.whole(entry.id) if entry.shortened else entry.message)
             if wanted[len(ids) : len(ids) + len(atoms)] == atoms:
                 ids += [entry.id] * len(atoms)
-            elif not ids and entry.message.role is Role.USER:
-                # Words that the client moves to the end of every request.
-                gone.add(entry.id)
             else:
-                # An answer that the client has otherwise, or that it never received.
-                gone.update(each.id for each in after[index:])
-                break
+                # An answer that the client has otherwise, or that it never received, or words that
+                # it moves to the end of every request.
+                gone.add(entry.id)
         if gone:
             self._cut(chat, gone)
         fresh = found.known + len(ids)
