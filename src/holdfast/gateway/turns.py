@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from itertools import takewhile
@@ -30,7 +30,7 @@ from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Load
-from holdfast.transcript import Message, Role, Text
+from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
@@ -174,6 +174,29 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
     return {**message, "content": bare}
 
 
+def _answering(
+    said: Sequence[Message], asked: Sequence[Message], stored: Sequence[Message]
+) -> list[Message]:
+    """Return results under the ids that their calls have in the store."""
+    ids = {
+        told.id: kept.id
+        for theirs, ours in zip(asked, stored, strict=False)
+        for told, kept in zip(theirs.calls, ours.calls, strict=False)
+    }
+    return [
+        replace(
+            message,
+            parts=tuple(
+                replace(part, call_id=ids.get(part.call_id, part.call_id))
+                if isinstance(part, ToolResult)
+                else part
+                for part in message.parts
+            ),
+        )
+        for message in said
+    ]
+
+
 def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
 
@@ -294,8 +317,10 @@ class TurnKeeper:
         decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
-            # Calls without an id are known by their place among all.
-            said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
+            # Calls without an id are known by their place among all, and in an answer by that alone.
+            before = decode(Body([*messages[:first]]))
+            said = decode(Body([*messages]))[len(before) :]
+            said = _answering(said, before[-1:], chat.live.refresh().transcript[-1:])
         else:
             said = decode(Body(new))
         entries = chat.log.append(said)
