@@ -113,3 +113,22 @@ def test_an_answer_to_a_retry_is_known_after_the_answer_that_nobody_waited_for(
         assert len(await last.chat.log()) == 4
 
     asyncio.run(run())
+
+
+def test_the_answer_to_the_first_of_two_equal_requests_is_known_too(tmp_path: Path) -> None:
+    async def run() -> None:
+        turns = keeper(tmp_path)
+        first = [said("user", "Hello")]
+        one = await taken(turns, *first)
+        assert one.chat is not None
+        await one.chat.add_response(said("assistant", "Good morning"))
+        again = await taken(turns, *first)
+        assert again.chat is not None
+        await again.chat.add_response(said("assistant", "Good evening"))
+        morning = [*first, said("assistant", "Good morning"), said("user", "Ah.")]
+        last = await taken(turns, *morning)
+        assert last.chat is not None
+        assert await last.chat.messages() == morning
+        assert len(await last.chat.log()) == 4
+
+    asyncio.run(run())

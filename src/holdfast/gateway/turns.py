@@ -19,12 +19,11 @@ from weakref import WeakValueDictionary
 
 from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
-from holdfast.conversation.passes import pieces_of
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.errors import ConfigError
 from holdfast.formats.documents.container import SYSTEM_KEYS
-from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
+from holdfast.recognition.atoms import ANSWERS, AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
@@ -291,17 +290,28 @@ class TurnKeeper:
         """Write what is new to the log; return the id of its message for each new atom."""
         wanted = request.atoms[found.known :]
         ids: list[int] = []
-        gone: set[int] = set()
-        for entry in _after(chat.live.refresh(), found.node.message if found.node else 0):
+
+        def is_next(entry: Entry) -> bool:
             atoms = atoms_in(chat.store.whole(entry.id) if entry.shortened else entry.message)
-            if wanted[len(ids) : len(ids) + len(atoms)] == atoms:
-                ids += [entry.id] * len(atoms)
-            else:
-                # An answer that the client has otherwise, or that it never received, or words that
-                # it moves to the end of every request.
-                gone.add(entry.id)
-        if gone:
-            self._cut(chat, gone)
+            if wanted[len(ids) : len(ids) + len(atoms)] != atoms:
+                return False
+            ids.extend([entry.id] * len(atoms))
+            return True
+
+        window, node = chat.live.refresh(), found.node
+        after = _after(window, node.message if node else 0)
+        # An answer that the client has otherwise, or that it never received, or words that it moves
+        # to the end of every request.
+        gone = {entry.id for entry in after if not is_next(entry)}
+        back: list[Entry] = []
+        is_answer = len(ids) < len(wanted) and wanted[len(ids)].kind in ANSWERS
+        if node and is_answer and found.how is not Continuity.ROOT:
+            # Of two requests that are the same, the later one takes the other's answer out.
+            said, shown = chat.store.entry(node.message), {entry.id for entry in window.entries}
+            since = chat.store.since(said.session, said.position)
+            back = [entry for entry in since if entry.id not in shown and is_next(entry)]
+        if gone or back:
+            self._change(chat, gone, back)
         fresh = found.known + len(ids)
         if fresh < len(request.atoms):
             ids += self._appended(chat, request, messages, fresh)
@@ -317,7 +327,7 @@ class TurnKeeper:
         decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
-            # Calls without an id are known by their place among all, and in an answer by that alone.
+            # Calls without an id are known by their place among all, or in the answer.
             before = decode(Body([*messages[:first]]))
             said = decode(Body([*messages]))[len(before) :]
             said = _answering(said, before[-1:], chat.live.refresh().transcript[-1:])
@@ -329,21 +339,20 @@ class TurnKeeper:
         # Results that are told twice are one atom.
         return [*ids, *[entries[-1].id] * missing][:missing]
 
-    def _cut(self, chat: Conversation, gone: set[int]) -> None:
-        """Take messages out of the window that the client does not have; the log keeps them."""
+    def _change(self, chat: Conversation, gone: set[int], back: Sequence[Entry]) -> None:
+        """Let the window show what the client has; the log keeps the rest."""
 
-        def cut(window: Window) -> None:
-            kept = tuple(entry for entry in window.entries if entry.id not in gone)
+        def change(window: Window) -> None:
             change = Change(
                 cause=Cause.REWIND,
-                pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
+                pieces=(*(each for each in window.entries if each.id not in gone), *back),
                 generation=window.head.generation,
                 seen=window.head.size,
                 at=chat.live.deps.clock.moment(),
             )
             chat.store.change(chat.id, change)
 
-        chat.live.retry(cut)
+        chat.live.retry(change)
 
     def _places(
         self, request: WireRequest, found: Recognition, new: Sequence[int]
