@@ -259,12 +259,17 @@ class Tenants:
         self._open.move_to_end(name)
         return self._open[name]
 
+    def end_feeds(self) -> None:
+        """End the streams of events, which would go on for as long as their clients listen."""
+        for each in self._open.values():
+            each.feed.close()
+
     async def close(self) -> None:
         """Let go of everything."""
+        self.end_feeds()
         tenants = [*self._open.values()]
         self._open.clear()
         for each in tenants:
-            each.feed.close()
             await in_store(each.close)
 
     async def _add(self, name: str) -> None:
