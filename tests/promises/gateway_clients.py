@@ -76,7 +76,10 @@ class SmallProvider:
                 error = {"type": "invalid_request_error", "code": "context_length_exceeded"}
                 words = {"type": "error", "error": {**error, "message": told}}
                 return answer(json.dumps(words).encode(), "400 Bad Request")
-            self.forwarded.add(MARK.findall(said)[-1])
+            newest = MARK.findall(json.dumps(fields[MESSAGES[dialect]][-1]))
+            if not newest or newest[-1].startswith("say-"):
+                self.problems.append(f"{number} ({dialect}): what the client said last is missing")
+            self.forwarded.update(newest[-1:])
             beside = next((fields[each] for each in SYSTEM_KEYS[dialect] if fields.get(each)), None)
             found = DIALECTS[dialect].validate(Body(fields[MESSAGES[dialect]], beside))
             self.problems += [f"{number} ({dialect}): {each}" for each in found]
@@ -111,8 +114,8 @@ class Talk:
 
     name: str
     dialect: str
-    streams: bool
     random: Random
+    streams: bool = True
     is_named: bool = True
     messages: list[Any] = field(default_factory=list[Any])
     marks: list[str] = field(default_factory=list[str])
@@ -120,15 +123,16 @@ class Talk:
     calls: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Ids and names of the calls that wait for their results."""
     said: int = 0
+    cut: int = 0
+    """Answers that had begun and did not end."""
 
     def turn(self, port: int, steps: int) -> None:
         """Ask for something, and use tools until the model is done."""
-        self._say("ask")
-        for step in range(steps):
-            self._take(self._answered(port))
-            if not self.calls:
-                break
-            self._say("out", "nothing is left" if step == steps - 2 else "go on")
+        self.say("ask")
+        for step in range(1, steps):
+            self.take(self._answered(port))
+            self.say("out", "nothing is left" if step == steps - 1 else "go on")
+        self.take(self._answered(port))
 
     def request(self) -> tuple[str, bytes, dict[str, str]]:
         """Return path, body and headers of what is asked now."""
@@ -150,14 +154,21 @@ class Talk:
             Unanswered: when the gateway was not there, or went away.
         """
         path, body, headers = self.request()
+        has_begun = False
         try:
             with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
                 connection.request("POST", path, body, headers)
                 got = connection.getresponse()
+                has_begun = True
                 assert got.getheader("x-holdfast-warning") is None, got.getheaders()
                 return got.status, got.read()
         except (OSError, HTTPException) as error:
+            self.cut += has_begun
             raise Unanswered from error
+
+    def read(self, raw: bytes) -> dict[str, Any]:
+        """Return what an answer says."""
+        return assembled([raw]) if self.streams else json.loads(raw)
 
     def _answered(self, port: int) -> dict[str, Any]:
         end = time.monotonic() + 120
@@ -169,9 +180,9 @@ class Talk:
                 time.sleep(self.random.uniform(0.01, 0.1))
                 continue
             assert status == 200, (self.name, status, raw[:500])
-            return assembled([raw]) if self.streams else json.loads(raw)
+            return self.read(raw)
 
-    def _take(self, got: dict[str, Any]) -> None:
+    def take(self, got: dict[str, Any]) -> None:
         """Take an answer into the history, as the SDK of its provider shows it."""
         match self.dialect:
             case "anthropic":
@@ -193,7 +204,7 @@ class Talk:
         self.messages += said
         self.marks += dict.fromkeys(MARK.findall(json.dumps(said)))
 
-    def _say(self, kind: str, end: str = "") -> None:
+    def say(self, kind: str, end: str = "") -> None:
         """Add what the user or a tool says next."""
         self.said += 1
         mark = f"{kind}-{self.name}-{self.said}"
@@ -255,8 +266,8 @@ class Clients:
             talk = Talk(
                 f"{chr(ord('a') + number)}{count}",
                 dialects[kind % len(dialects)],
-                random.random() < 0.6,
                 random,
+                streams=random.random() < 0.6,
                 is_named=random.random() < 0.5,
             )
             self.talks.append(talk)

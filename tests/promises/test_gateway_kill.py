@@ -46,8 +46,10 @@ def test_clients_of_a_killed_gateway_go_on_and_nothing_is_missing_or_doubled(
         finally:
             clients.end()
         gateway.terminate()
-        print(f"seed {seed}: {len(clients.talks)} conversations, {provider.answered} requests,",
-              f"{provider.folded} folded, {provider.refused} refused")
+        print(
+            f"seed {seed}: {len(clients.talks)} conversations, {provider.answered} requests,",
+            f"{provider.folded} folded, {provider.refused} refused",
+        )
         assert provider.problems == []
         assert provider.folded
         assert_each_conversation_once(gateway.file, clients.talks)
