@@ -117,12 +117,14 @@ class Conversations:
             return held
         kept = with_kept(self.store, self._options, None, key)
         if kept is self._options and model:
-            kept = {**kept, "model": model}
+            begun: ConversationOptions = {"model": model}
             if context_length:
-                kept["context_length"] = context_length
+                begun["context_length"] = context_length
+            kept = {**kept, **begun}
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
-        opened = Conversation(deps, session_of(deps, None, key, {**kept, "title": ""}))
+        untitled: ConversationOptions = {**kept, "title": ""}
+        opened = Conversation(deps, session_of(deps, None, key, untitled))
         with self._lock:
             # Another thread may have opened it meanwhile; what counts is in the store.
             found = self._held.get(key)
@@ -184,7 +186,7 @@ class Conversations:
     def _goes_on(self, conversation: Conversation) -> bool:
         """Say whether messages may be added; one that ended is opened again, or what follows it."""
         try:
-            session = self.store.session(conversation.id)
+            session = conversation.session
         except UnknownSession:
             return False
         return session.is_live or session.end_reason is EndReason.COMPRESSION
