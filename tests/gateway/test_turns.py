@@ -370,3 +370,26 @@ def test_recorded_sessions_are_folded_into_requests_that_providers_take(
         return count
 
     assert asyncio.run(run()) > 0
+
+
+def test_results_of_calls_without_ids_are_shown_with_their_calls_after_a_fold() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages: list[dict[str, object]] = [{"role": "user", "parts": [{"text": "Read it all."}]}]
+        out: list[dict[str, object]] | None = None
+        for number in range(60):
+            body = {"contents": messages, "tools": [{"functionDeclarations": [{"name": "read"}]}]}
+            asked = read_request("/v1beta/models/m:generateContent", {}, body)
+            assert asked is not None
+            turn = await turns.take(asked, body)
+            out = await turn.outgoing()
+            called = {"name": "read", "args": {"path": f"src/m_{number}.py"}}
+            content = {"role": "model", "parts": [{"functionCall": called}]}
+            assert turn.chat is not None
+            await turn.chat.add_response({"candidates": [{"content": content}]})
+            result = {"name": "read", "response": {"output": f"line {number} " * 40}}
+            messages += [content, {"role": "user", "parts": [{"functionResponse": result}]}]
+        assert out is not None
+        assert out[-1] == messages[-3]
+
+    asyncio.run(run())

@@ -15,24 +15,22 @@ from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
-from uuid import uuid4
 
 import msgspec
 
 from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
-from holdfast.conversation.passes import pieces_of
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.errors import ConfigError
 from holdfast.formats.documents.container import SYSTEM_KEYS
-from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
+from holdfast.recognition.atoms import ANSWERS, AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Load
-from holdfast.transcript import Message, Role, Text
+from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
@@ -200,6 +198,29 @@ def _packed(value: object) -> bytes:
         return json.dumps(value).encode()
 
 
+def _answering(
+    said: Sequence[Message], asked: Sequence[Message], stored: Sequence[Message]
+) -> list[Message]:
+    """Return results under the ids that their calls have in the store."""
+    ids = {
+        told.id: kept.id
+        for theirs, ours in zip(asked, stored, strict=False)
+        for told, kept in zip(theirs.calls, ours.calls, strict=False)
+    }
+    return [
+        replace(
+            message,
+            parts=tuple(
+                replace(part, call_id=ids.get(part.call_id, part.call_id))
+                if isinstance(part, ToolResult)
+                else part
+                for part in message.parts
+            ),
+        )
+        for message in said
+    ]
+
+
 def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
 
@@ -245,6 +266,13 @@ class TurnKeeper:
         return self.context_length or self.conversations.window(request.model)
 
     def _take(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request while no other process adds to a conversation that begins like it."""
+        with self.tree.claimed(request.atoms[0].digest if request.atoms else b""):
+            return self._taken(request, body, opened)
+
+    def _taken(
         self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
     ) -> ClientTurn | _Opened:
         """Record a request, unless its conversation has another model: then it is returned.
@@ -307,17 +335,16 @@ class TurnKeeper:
             own = self.tree.session_of(identity) if identity else ""
             is_own = not identity or self.tree.identity_of(found.node.session) == identity
             return found.node.session if is_own or not own else own
-        return f"gateway:{uuid4().hex}"
+        # Of what is said alone, so that one that was cut off before the tree had it is found again.
+        said = f"{self.tree.id}\0{request.identity.key}\0{found.prefixes[-1].hex()}"
+        return f"gateway:{sha256(said.encode()).hexdigest()[:32]}"
 
     def _chat(self, key: str, request: WireRequest, found: Recognition) -> Conversation:
-        if found.how is Continuity.BRANCH and found.node is not None:
-            parent = self.conversations.open(found.node.session)
-            child = parent.branch(found.node.message, keep_parent=True)
-            self.conversations.adopt(key, child)
-            return child
-        return self.conversations.open(
-            key, model=request.model, context_length=self._window(request)
-        )
+        conversations = self.conversations
+        if found.how is Continuity.BRANCH and found.node and not conversations.store.keyed(key):
+            parent = conversations.open(found.node.session)
+            parent.branch(found.node.message, key=key, keep_parent=True)
+        return conversations.open(key, model=request.model, context_length=self._window(request))
 
     def _recorded(
         self,
@@ -329,21 +356,28 @@ class TurnKeeper:
         """Write what is new to the log; return the id of its message for each new atom."""
         wanted = request.atoms[found.known :]
         ids: list[int] = []
-        after = _after(chat.live.window, found.node.message if found.node else 0)
-        gone: set[int] = set()
-        for index, entry in enumerate(after):
-            atoms = atoms_in(entry.message)
-            if wanted[len(ids) : len(ids) + len(atoms)] == atoms:
-                ids += [entry.id] * len(atoms)
-            elif not ids and entry.message.role is Role.USER:
-                # Words that the client moves to the end of every request.
-                gone.add(entry.id)
-            else:
-                # An answer that the client has otherwise, or that it never received.
-                gone.update(each.id for each in after[index:])
-                break
-        if gone:
-            self._cut(chat, gone)
+
+        def is_next(entry: Entry) -> bool:
+            atoms = atoms_in(chat.store.whole(entry.id) if entry.shortened else entry.message)
+            if wanted[len(ids) : len(ids) + len(atoms)] != atoms:
+                return False
+            ids.extend([entry.id] * len(atoms))
+            return True
+
+        window, node = chat.live.window, found.node
+        after = _after(window, node.message if node else 0)
+        # An answer that the client has otherwise, or that it never received, or words that it moves
+        # to the end of every request.
+        gone = {entry.id for entry in after if not is_next(entry)}
+        back: list[Entry] = []
+        is_answer = len(ids) < len(wanted) and wanted[len(ids)].kind in ANSWERS
+        if node and is_answer and found.how is not Continuity.ROOT:
+            # Of two requests that are the same, the later one takes the other's answer out.
+            said, shown = chat.store.entry(node.message), {entry.id for entry in window.entries}
+            since = chat.store.since(said.session, said.position)
+            back = [entry for entry in since if entry.id not in shown and is_next(entry)]
+        if gone or back:
+            self._change(chat, gone, back)
         fresh = found.known + len(ids)
         if fresh < len(request.atoms):
             ids += self._appended(chat, request, messages, fresh)
@@ -359,8 +393,10 @@ class TurnKeeper:
         decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
-            # Calls without an id are known by their place among all.
-            said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
+            # Calls without an id are known by their place among all, or in the answer.
+            before = decode(Body([*messages[:first]]))
+            said = decode(Body([*messages]))[len(before) :]
+            said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
             said = decode(Body(new))
         entries = chat.log.append(said)
@@ -369,21 +405,20 @@ class TurnKeeper:
         # Results that are told twice are one atom.
         return [*ids, *[entries[-1].id] * missing][:missing]
 
-    def _cut(self, chat: Conversation, gone: set[int]) -> None:
-        """Take messages out of the window that the client does not have; the log keeps them."""
+    def _change(self, chat: Conversation, gone: set[int], back: Sequence[Entry]) -> None:
+        """Let the window show what the client has; the log keeps the rest."""
 
-        def cut(window: Window) -> None:
-            kept = tuple(entry for entry in window.entries if entry.id not in gone)
+        def change(window: Window) -> None:
             change = Change(
                 cause=Cause.REWIND,
-                pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
+                pieces=(*(each for each in window.entries if each.id not in gone), *back),
                 generation=window.head.generation,
                 seen=window.head.size,
                 at=chat.live.deps.clock.moment(),
             )
             chat.store.change(chat.id, change)
 
-        chat.live.retry(cut)
+        chat.live.retry(change)
 
     def _places(
         self, request: WireRequest, found: Recognition, new: Sequence[int]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from holdfast.recognition.atoms import AtomKind, prefix_hashes
+from holdfast.recognition.atoms import ANSWERS, AtomKind, prefix_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
 
 
 def _has_answer(atoms: Sequence[Atom]) -> bool:
-    return any(atom.kind in (AtomKind.ASSISTANT, AtomKind.CALL) for atom in atoms)
+    return any(atom.kind in ANSWERS for atom in atoms)
 
 
 def _side(request: WireRequest, tree: Tree, found: tuple[int, Node] | None) -> str:

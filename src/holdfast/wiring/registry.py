@@ -13,7 +13,6 @@ from weakref import WeakValueDictionary
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
-from holdfast.ports import Amendment
 from holdfast.session import EndReason
 from holdfast.wiring.assembly import Assembly, check_key, check_values
 from holdfast.wiring.conversations import (
@@ -132,13 +131,6 @@ class Conversations:
                 found = self._held[key] = opened
             self._keep(key, found)
             return found
-
-    def adopt(self, key: str, conversation: Conversation) -> None:
-        """Give a conversation that was begun another way, as a branch is, a key to open it by."""
-        self.store.amend(conversation.id, Amendment(key=key))
-        with self._lock:
-            self._held[key] = conversation
-            self._keep(key, conversation)
 
     async def aopen(self, key: str) -> AsyncConversation:
         """Return the same conversation for an event loop."""
