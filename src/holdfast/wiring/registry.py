@@ -114,16 +114,15 @@ class Conversations:
             with self._lock:
                 self._keep(key, held)
             return held
-        kept = with_kept(self.store, self._options, None, key)
+        kept: ConversationOptions = with_kept(self.store, self._options, None, key)
         if kept is self._options and model:
-            begun: ConversationOptions = {"model": model}
+            begun: ConversationOptions = {**kept, "model": model}
             if context_length:
                 begun["context_length"] = context_length
-            kept = {**kept, **begun}
+            kept = begun
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
-        untitled: ConversationOptions = {**kept, "title": ""}
-        opened = Conversation(deps, session_of(deps, None, key, untitled))
+        opened = Conversation(deps, session_of(deps, None, key, {**kept, "title": ""}))
         with self._lock:
             # Another thread may have opened it meanwhile; what counts is in the store.
             found = self._held.get(key)
