@@ -178,7 +178,7 @@ def _value(raw: bytes | msgspec.Raw) -> object:
 
 def _check_depth(value: object, most: int) -> None:
     """Refuse a value that has more levels than a limit."""
-    level = [value] if isinstance(value, dict | list) and value else []
+    level: list[object] = [value]
     for _ in range(most):
         level = [
             child
@@ -186,7 +186,7 @@ def _check_depth(value: object, most: int) -> None:
             for child in (
                 cast("dict[str, object]", each).values()
                 if isinstance(each, dict)
-                else cast("list[object]", each)
+                else cast("list[object]", each if isinstance(each, list) else [])
             )
             if isinstance(child, dict | list) and child
         ]

@@ -85,7 +85,8 @@ _CHILD = """
 SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node WHERE p.hash = ? AND n.parent IS ?
 """
 _FEW, _MANY = 4, 64
-"""Prefixes that one statement looks for: at the end of a request, and before it."""
+"""Prefixes that one statement looks for, at the end of a request and before it, and rows that one
+writes."""
 
 
 class TreeFile:
@@ -301,12 +302,18 @@ class TreeFile:
                 nodes.append((last, at, depth, *told))
                 names.append((found.prefixes[place + len(nodes) - 1], last))
                 at = last
-            write = self._connection.executemany
-            write("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", nodes)
-            write("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", names)
+            self._insert("INSERT INTO nodes VALUES", nodes)
+            self._insert("INSERT OR IGNORE INTO prefixes VALUES", names)
             if identity:
                 seen = [(node[0], identity) for node in nodes]
-                write("INSERT OR IGNORE INTO visits VALUES (?, ?)", seen)
+                self._insert("INSERT OR IGNORE INTO visits VALUES", seen)
+
+    def _insert(self, into: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Write rows, many by one statement: each lets other threads go first."""
+        for start in range(0, len(rows), _MANY):
+            some = rows[start : start + _MANY]
+            marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
+            self._connection.execute(f"{into} {marks}", [value for row in some for value in row])
 
     def _session(self, id_: str, identity: str, *, has_tools: bool) -> int:
         """Return the key of a session, which is added if it is new."""

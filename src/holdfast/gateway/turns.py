@@ -282,9 +282,9 @@ class TurnKeeper:
             body: All that it says.
             opened: What was returned before the model was switched.
         """
-        said = body.get(MESSAGES[request.dialect]) or []
+        said = body.get(MESSAGES[request.dialect])
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
-        messages = cast("Sequence[dict[str, object]]", spoken)
+        messages = cast("Sequence[dict[str, object]]", spoken or ())
         found, window = recognize(request, self.tree), self._window(request)
         turn = ClientTurn(request, found, messages, window)
         if found.how is Continuity.SIDE or not request.atoms:
@@ -295,7 +295,9 @@ class TurnKeeper:
             opened = _Opened(found, key, self._chat(key, request, found))
         chat, live = opened.chat, opened.chat.live
         with live.lock:
-            live.refresh()
+            if live.state is None or is_switched:
+                # One that was open was looked at when it was asked for.
+                live.refresh()
             held = live.session
             if (held.model, held.context_length) != (request.model, window) and not is_switched:
                 return opened

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["KnownSlices", "MessageSlices", "decoded", "slice_key"]
 
 _SIZE = 16
-_MOST = 100_000
-"""Atoms that are remembered: about 300 bytes each."""
+_MOST = 300_000
+"""Slices and atoms that are remembered, about 160 bytes each: those of 1,000 conversations."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -54,7 +54,7 @@ class KnownSlices:
     """
 
     def __init__(self, most: int = _MOST) -> None:
-        """Begin with nothing; `most` bounds the atoms that are remembered."""
+        """Begin with nothing; `most` bounds the slices and atoms that are remembered."""
         self._half = most // 2
         self._room = self._half
         self._young: dict[bytes, tuple[Atom, ...]] = {}

@@ -114,11 +114,12 @@ class Conversations:
             with self._lock:
                 self._keep(key, held)
             return held
-        kept = with_kept(self.store, self._options, None, key)
+        kept: ConversationOptions = with_kept(self.store, self._options, None, key)
         if kept is self._options and model:
-            kept = {**kept, "model": model}
+            begun: ConversationOptions = {**kept, "model": model}
             if context_length:
-                kept["context_length"] = context_length
+                begun["context_length"] = context_length
+            kept = begun
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
         opened = Conversation(deps, session_of(deps, None, key, {**kept, "title": ""}))
@@ -176,7 +177,7 @@ class Conversations:
     def _goes_on(self, conversation: Conversation) -> bool:
         """Say whether messages may be added; one that ended is opened again, or what follows it."""
         try:
-            session = self.store.session(conversation.id)
+            session = conversation.session
         except UnknownSession:
             return False
         return session.is_live or session.end_reason is EndReason.COMPRESSION
