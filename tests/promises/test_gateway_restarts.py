@@ -156,7 +156,9 @@ def test_a_worker_that_was_killed_is_replaced_and_its_conversations_go_on(
         try:
             for _ in range(RESTARTS):
                 time.sleep(random.uniform(0.5, 1.5))
-                os.kill(random.choice(workers_of(gateway)), signal.SIGKILL)
+                while len(serving := workers_of(gateway)) < 2:
+                    time.sleep(0.1)
+                os.kill(random.choice(serving), signal.SIGKILL)
         finally:
             clients.end()
         gateway.terminate()
