@@ -485,11 +485,10 @@ class StoredConversation:
             return
         try:
             with live.lock:
-                window = live.refresh()
                 if not live.session.title:
-                    title = live.deps.redact(title_from(window.transcript, own_words))
+                    title = live.deps.redact(title_from(live.refresh().transcript, own_words))
                     if title:
                         live.amend(Amendment(title=title))
-                self.compactor.after_reply(window)
+                self.compactor.after_reply(live.window)
         except HoldfastError as error:
             self.compactor.warn(error)

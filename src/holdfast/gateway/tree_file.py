@@ -7,7 +7,6 @@ whoever adds to a conversation claims it first.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import logging
 import os
@@ -15,8 +14,7 @@ import sqlite3
 import sys
 import threading
 import time
-from contextlib import asynccontextmanager, contextmanager, suppress
-from hashlib import sha256
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -25,7 +23,7 @@ from holdfast.recognition.atoms import Atom, AtomKind
 from holdfast.recognition.tree import Node
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Sequence
+    from collections.abc import Generator, Sequence
 
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
@@ -83,6 +81,11 @@ _NODES = """
 SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message
 FROM nodes n JOIN sessions s ON s.key = n.session
 """
+_CHILD = """
+SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node WHERE p.hash = ? AND n.parent IS ?
+"""
+_FEW, _MANY = 4, 64
+"""Prefixes that one statement looks for: at the end of a request, and before it."""
 
 
 class TreeFile:
@@ -114,20 +117,26 @@ class TreeFile:
                 os.close(self._claims)
                 self._claims = None
 
-    @asynccontextmanager
-    async def claimed(self, place: str) -> AsyncGenerator[None]:
+    @contextmanager
+    def claimed(self, place: bytes) -> Generator[None]:
         """Keep other processes from going on at a place; whoever dies lets go of it.
 
         In one process, several may claim a place at once.
         """
         self._look()
-        at = 1 + int.from_bytes(sha256(place.encode()).digest()[:3])
-        while not _is_locked(self._claims, at):
-            await asyncio.sleep(_PAUSE_S)
+        at = 1 + int.from_bytes(place[:3])
+        self._wait_for(at)
         try:
             yield
         finally:
             _unlock(self._claims, at)
+
+    def _wait_for(self, at: int) -> None:
+        end = time.monotonic() + _PATIENCE_S
+        while not _is_locked(self._claims, at):
+            if time.monotonic() > end:
+                raise StoreBusy(f"{self._place} is in use by another process; try again")
+            time.sleep(_PAUSE_S)
 
     def _look(self) -> None:
         """Open the file that is in place now, where that is another: it was moved or replaced."""
@@ -142,11 +151,7 @@ class TreeFile:
         Args:
             damage: What is wrong with the file that was open until now.
         """
-        end = time.monotonic() + _PATIENCE_S
-        while not _is_locked(self._claims, 0):
-            if time.monotonic() > end:
-                raise StoreBusy(f"{self._place} is being opened by another process; try again")
-            time.sleep(_PAUSE_S)
+        self._wait_for(0)
         try:
             is_same = self._is_filed and self._inode == _inode(self._place)
             self._connection = self._opened(damage if is_same else "")
@@ -183,15 +188,29 @@ class TreeFile:
 
     def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
         """Return how many prefixes are known, and the node of the longest."""
-        query = f"""
-            {_NODES} JOIN prefixes p ON p.node = n.id WHERE p.hash = ?1 AND (?2 = '' OR EXISTS (
-                SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?2
-            )) ORDER BY n.id LIMIT 1
-        """
+        places = {prefix: place for place, prefix in enumerate(prefixes, 1)}
+        end = len(prefixes)
         # What is new is short in most requests, and long where nothing is known.
-        for count in range(len(prefixes), 0, -1):
-            if found := self._nodes(query, prefixes[count - 1], identity):
-                return count, found[0]
+        for size in (_FEW, *[_MANY] * (1 + end // _MANY)):
+            if end <= 0:
+                break
+            some = prefixes[max(end - size, 0) : end]
+            end -= size
+            # As many values each time, so that the statement is prepared once.
+            values = [*some, *[some[0]] * (size - len(some))]
+            query = f"""
+                SELECT p.hash, n.id FROM prefixes p JOIN nodes n ON n.id = p.node
+                WHERE p.hash IN ({", ".join("?" * size)}) AND (? = '' OR EXISTS (
+                    SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?
+                ))
+            """
+            found = [
+                (-places[hash_], id_)
+                for hash_, id_ in self._rows(query, *values, identity, identity)
+            ]
+            if found:
+                place, id_ = min(found)
+                return -place, self.node(id_)
         return None
 
     def called(self, call: str) -> Sequence[Node]:
@@ -257,47 +276,54 @@ class TreeFile:
         """
         identity = request.identity.key
         with self._transaction():
-            self._connection.execute(
-                "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
-                "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
-                (session, identity, request.has_tools),
-            )
-            ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", session)
-            at = found.node
-            depth = at.depth if at else 0
-            parent = at.id if at else None
-            if parent is not None and found.known:
-                self._name(found.prefixes[found.known - 1], parent)
-            self._visit(parent, identity)
-            for place, message in zip(
-                range(found.known, len(request.atoms)), messages, strict=True
+            key = self._session(session, identity, has_tools=request.has_tools)
+            at = found.node.id if found.node else None
+            names: list[tuple[bytes, int]] = []
+            if at is not None:
+                names.append((found.prefixes[found.known - 1], at))
+                self._visit(at, identity)
+            place = found.known
+            while place < len(request.atoms):
+                # Others may have said the same after the same.
+                same = self._rows(_CHILD, found.prefixes[place], at)
+                if not same:
+                    break
+                at, place = int(same[0][0]), place + 1
+                self._visit(at, identity)
+            ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
+            depth = (found.node.depth if found.node else 0) + place - found.known
+            nodes: list[tuple[object, ...]] = []
+            for atom, message in zip(
+                request.atoms[place:], messages[place - found.known :], strict=True
             ):
-                atom, prefix = request.atoms[place], found.prefixes[place]
-                depth += 1
-                known = self._rows(
-                    "SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node "
-                    "WHERE p.hash = ? AND n.parent IS ?",
-                    prefix,
-                    parent,
-                )
-                if known:
-                    parent = int(known[0][0])
-                else:
-                    cursor = self._connection.execute(
-                        "INSERT INTO nodes (parent, depth, kind, digest, call, session, message) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        (parent, depth, atom.kind, atom.digest, atom.call, key, message),
-                    )
-                    parent = cursor.lastrowid
-                    self._name(prefix, parent)
-                self._visit(parent, identity)
+                last, depth = last + 1, depth + 1
+                told = (atom.kind, atom.digest, atom.call, key, message)
+                nodes.append((last, at, depth, *told))
+                names.append((found.prefixes[place + len(nodes) - 1], last))
+                at = last
+            write = self._connection.executemany
+            write("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", nodes)
+            write("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", names)
+            if identity:
+                seen = [(node[0], identity) for node in nodes]
+                write("INSERT OR IGNORE INTO visits VALUES (?, ?)", seen)
 
-    def _name(self, prefix: bytes, node: int | None) -> None:
-        self._connection.execute("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", (prefix, node))
+    def _session(self, id_: str, identity: str, *, has_tools: bool) -> int:
+        """Return the key of a session, which is added if it is new."""
+        known = self._rows("SELECT key, tools FROM sessions WHERE id = ?", id_)
+        if known and (known[0][1] or not has_tools):
+            return known[0][0]
+        self._connection.execute(
+            "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
+            (id_, identity, has_tools),
+        )
+        ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", id_)
+        return key
 
     def _visit(self, node: int | None, identity: str) -> None:
         """Note that an identity was at a node and at all before it."""
-        while node is not None and not self.was_seen(node, identity):
+        while identity and node is not None and not self.was_seen(node, identity):
             self._connection.execute("INSERT INTO visits VALUES (?, ?)", (node, identity))
             ((node,),) = self._rows("SELECT parent FROM nodes WHERE id = ?", node)
 

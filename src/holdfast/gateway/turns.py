@@ -15,7 +15,8 @@ from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
-from weakref import WeakValueDictionary
+
+import msgspec
 
 from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
@@ -34,7 +35,7 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.recognition.matching import Recognition
@@ -63,26 +64,35 @@ class ClientTurn:
     found: Recognition
     messages: Sequence[dict[str, object]]
     """The client's own messages."""
-    chat: AsyncConversation | None
-    """The conversation; None for a side call, which goes out as it came in."""
-    places: Mapping[int, int]
-    """Where the client has what was said, as an index of its messages by the ids in the store."""
     window: int
     """What the model takes, in tokens."""
+    conversation: Conversation | None = None
+    """None for a side call, which goes out as it came in."""
+    places: Callable[[], Mapping[int, int]] = dict
+    """Says where the client has what was said: an index of its messages by the ids in the store."""
+    plain: tuple[str, int] | None = None
+    """Session and generation of the window, if nothing of it is folded or due to be."""
     recalled: bool = False
     """Whether memory was put into the request, which the answer may repeat."""
+
+    @property
+    def chat(self) -> AsyncConversation | None:
+        """Return the conversation for an event loop."""
+        return None if self.conversation is None else AsyncConversation(self.conversation)
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
         if self.chat is None:
             return await in_store(self._cut) if self.found.node is not None else None
-        body = await self.chat.body(self.request.dialect)
-        window = await in_store(self.chat.sync.live.refresh)
-        if all(entry.kind is Kind.SAID for entry in window.entries):
+        live = self.chat.sync.live
+        if self.plain == (live.id, live.window.head.generation):
             return None
-        spliced = self._spliced(window)
-        is_valid = spliced is not None and not self._dialect.validate(Body(spliced))
-        return spliced if is_valid else body.messages
+        body = await self.chat.body(self.request.dialect)
+        window = live.window
+        if _is_plain(window):
+            return None
+        spliced = await in_store(partial(self._spliced, window))
+        return body.messages if spliced is None else spliced
 
     @property
     def _dialect(self) -> Dialect:
@@ -104,13 +114,15 @@ class ClientTurn:
         """Return what was written in place of old messages, and the client's words for the rest.
 
         What the client no longer tells is not told again, unless a compaction wrote it. Nothing is
-        returned where one message of ours stands for several of the client.
+        returned where one message of ours stands for several of the client, or no provider would
+        take it so.
         """
+        places_by_id = self.places()
         entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
         folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
         atoms = zip(self.request.atoms, self.request.places, strict=True)
         results = {atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT}
-        places = [self._places_of(entry, results) for entry in entries]
+        places = [_places_of(entry, results, places_by_id) for entry in entries]
         tail = min((place for each in places[folded + 1 :] for place in each), default=None)
         tail = len(self.messages) if tail is None else tail
         leading = _leading(self.request.dialect, self.messages)
@@ -132,15 +144,21 @@ class ClientTurn:
                 shown += self._dialect.encode((shortened[place],)).messages
             else:
                 shown.append(self.messages[place])
-        return shown
+        return None if self._dialect.validate(Body(shown)) else shown
 
-    def _places_of(self, entry: Entry, results: Mapping[str, int]) -> list[int]:
-        """Return where the client has what an entry says; results are found by their calls."""
-        calls = [bare_call_id(result.call_id) for result in entry.message.results]
-        found = {results[call] for call in calls if call in results}
-        if not found and (place := self.places.get(_source(entry))) is not None:
-            found = {place}
-        return sorted(found)
+
+def _places_of(entry: Entry, results: Mapping[str, int], places: Mapping[int, int]) -> list[int]:
+    """Return where the client has what an entry says; results are found by their calls."""
+    calls = [bare_call_id(result.call_id) for result in entry.message.results]
+    found = {results[call] for call in calls if call in results}
+    if not found and (place := places.get(_source(entry))) is not None:
+        found = {place}
+    return sorted(found)
+
+
+def _is_plain(window: Window) -> bool:
+    """Say whether a window shows what was said and nothing else."""
+    return window.head.view is None or all(each.kind is Kind.SAID for each in window.entries)
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -173,6 +191,13 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
     return {**message, "content": bare}
 
 
+def _packed(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeError:
+        return json.dumps(value).encode()
+
+
 def _answering(
     said: Sequence[Message], asked: Sequence[Message], stored: Sequence[Message]
 ) -> list[Message]:
@@ -200,6 +225,15 @@ def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The conversation that a request belongs to, before anything of it is recorded."""
+
+    found: Recognition
+    key: str
+    chat: Conversation
+
+
 @dataclass(slots=True)
 class TurnKeeper:
     """Finds and records the turns of one tenant's conversations."""
@@ -210,56 +244,86 @@ class TurnKeeper:
     """What every model takes, in tokens; by default as configured, or what is known of each."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
-    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a request is taken: one after the other, each sees what those before it said."""
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
-        messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
-        window = self.context_length or self.conversations.window(request.model)
+        opened: _Opened | None = None
         while True:
-            found = await in_store(partial(recognize, request, self.tree))
-            if found.how is Continuity.SIDE:
-                return ClientTurn(request, found, messages, None, {}, window)
-            place = found.node.session if found.node else found.prefixes[0].hex()
-            async with self._locks.setdefault(place, asyncio.Lock()), self.tree.claimed(place):
-                # Another request may have gone on from there while this one waited.
-                if await in_store(partial(recognize, request, self.tree)) == found:
-                    return await self._taken(request, found, body, messages, window)
-
-    async def _taken(
-        self,
-        request: WireRequest,
-        found: Recognition,
-        body: Mapping[str, object],
-        messages: Sequence[dict[str, object]],
-        window: int,
-    ) -> ClientTurn:
-        key = self._key(request, found)
-        chat = await self._chat(key, found)
-        held = await chat.session()
-        if (held.model, held.context_length) != (request.model, window):
-            # One that does not fit is recorded all the same; its provider says so.
+            async with self._taking:
+                taken = await in_store(partial(self._take, request, body, opened))
+            if isinstance(taken, ClientTurn):
+                return taken
+            opened = taken
+            # What does not fit another model is compacted first, which may wait for a model. If
+            # it does not fit even then, it is recorded all the same; its provider says so.
             with suppress(ConfigError):
-                await chat.switch_model(request.model, window)
-        leading = _leading(request.dialect, messages)
-        if prompt := _prompt(request.dialect, body, leading):
-            await chat.set_system(prompt)
-        chat.sync.live.beside = self._tools(chat.sync, body)
-        new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
-        await in_store(partial(self.tree.record, request, found, key, new))
-        places = await in_store(partial(self._places, request, found, new))
-        return ClientTurn(request, found, messages, chat, places, window)
+                chat = AsyncConversation(opened.chat)
+                await chat.switch_model(request.model, self._window(request))
+
+    def _window(self, request: WireRequest) -> int:
+        return self.context_length or self.conversations.window(request.model)
+
+    def _take(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request while no other process adds to a conversation that begins like it."""
+        with self.tree.claimed(request.atoms[0].digest if request.atoms else b""):
+            return self._taken(request, body, opened)
+
+    def _taken(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request, unless its conversation has another model: then it is returned.
+
+        Args:
+            request: The request.
+            body: All that it says.
+            opened: What was returned before the model was switched.
+        """
+        said = body.get(MESSAGES[request.dialect]) or []
+        spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
+        messages = cast("Sequence[dict[str, object]]", spoken)
+        found, window = recognize(request, self.tree), self._window(request)
+        turn = ClientTurn(request, found, messages, window)
+        if found.how is Continuity.SIDE or not request.atoms:
+            return turn
+        is_switched = opened is not None and opened.found == found
+        if opened is None or not is_switched:
+            key = self._key(request, found)
+            opened = _Opened(found, key, self._chat(key, request, found))
+        chat, live = opened.chat, opened.chat.live
+        with live.lock:
+            live.refresh()
+            held = live.session
+            if (held.model, held.context_length) != (request.model, window) and not is_switched:
+                return opened
+            live.beside = self._tools(chat, body)
+            prompt = _prompt(request.dialect, body, _leading(request.dialect, messages))
+            if prompt and prompt.rstrip() != chat.log.system:
+                chat.set_system(prompt)
+            new = self._recorded(chat, request, found, messages)
+            self.tree.record(request, found, opened.key, new)
+            is_plain = _is_plain(live.window) and not chat.compactor.is_due()
+            if is_plain:
+                chat.compactor.handed_out()
+            return replace(
+                turn,
+                conversation=chat,
+                places=partial(self._places, request, found, new),
+                plain=(live.id, live.window.head.generation) if is_plain else None,
+            )
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""
         if not body.get("tools"):
             return Load()
-        written = json.dumps(body["tools"])
-        digest = sha256(written.encode()).digest()
+        digest = sha256(_packed(body["tools"])).digest()
         if digest not in self._weighed:
             if len(self._weighed) >= _MOST_TOOLS:
                 self._weighed.clear()
-            read = Message(Role.SYSTEM, (Text(written),))
+            read = Message(Role.SYSTEM, (Text(json.dumps(body["tools"])),))
             self._weighed[digest] = chat.live.deps.engine.load((read,))
         return self._weighed[digest]
 
@@ -273,12 +337,12 @@ class TurnKeeper:
         said = f"{self.tree.id}\0{request.identity.key}\0{found.prefixes[-1].hex()}"
         return f"gateway:{sha256(said.encode()).hexdigest()[:32]}"
 
-    async def _chat(self, key: str, found: Recognition) -> AsyncConversation:
-        keyed = self.conversations.store.keyed
-        if found.how is Continuity.BRANCH and found.node and not await in_store(lambda: keyed(key)):
-            parent = await self.conversations.aopen(found.node.session)
-            await parent.branch(found.node.message, key=key, keep_parent=True)
-        return await self.conversations.aopen(key)
+    def _chat(self, key: str, request: WireRequest, found: Recognition) -> Conversation:
+        conversations = self.conversations
+        if found.how is Continuity.BRANCH and found.node and not conversations.store.keyed(key):
+            parent = conversations.open(found.node.session)
+            parent.branch(found.node.message, key=key, keep_parent=True)
+        return conversations.open(key, model=request.model, context_length=self._window(request))
 
     def _recorded(
         self,
@@ -298,7 +362,7 @@ class TurnKeeper:
             ids.extend([entry.id] * len(atoms))
             return True
 
-        window, node = chat.live.refresh(), found.node
+        window, node = chat.live.window, found.node
         after = _after(window, node.message if node else 0)
         # An answer that the client has otherwise, or that it never received, or words that it moves
         # to the end of every request.
@@ -330,7 +394,7 @@ class TurnKeeper:
             # Calls without an id are known by their place among all, or in the answer.
             before = decode(Body([*messages[:first]]))
             said = decode(Body([*messages]))[len(before) :]
-            said = _answering(said, before[-1:], chat.live.refresh().transcript[-1:])
+            said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
             said = decode(Body(new))
         entries = chat.log.append(said)
@@ -377,8 +441,13 @@ class TurnKeeper:
 
 
 def _after(window: Window, message: int) -> list[Entry]:
-    return [
-        entry
-        for entry in window.entries
-        if entry.kind is Kind.SAID and entry.id > message and entry.message.role is not Role.SYSTEM
-    ]
+    """Return what was said after a message; nothing before it is looked at."""
+    found: list[Entry] = []
+    for entry in reversed(window.entries):
+        if entry.kind is not Kind.SAID:
+            continue
+        if entry.id <= message:
+            break
+        if entry.message.role is not Role.SYSTEM:
+            found.append(entry)
+    return found[::-1]

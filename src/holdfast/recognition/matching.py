@@ -82,9 +82,11 @@ def _has_answer(atoms: Sequence[Atom]) -> bool:
 def _side(request: WireRequest, tree: Tree, found: tuple[int, Node] | None) -> str:
     if request.side:
         return f"it says that it is a {request.side}"
+    if request.has_tools:
+        return ""
     key = request.identity.key
     session = found[1].session if found else key and tree.session_of(key)
-    if session and tree.has_tools(session) and not request.has_tools:
+    if session and tree.has_tools(session):
         wanted = "follows a schema" if request.has_schema else "has no tools"
         return f"it {wanted}, and the conversation has tools"
     return ""
