@@ -62,7 +62,7 @@ class AgentProvider(SmallProvider):
         """Take every request: agents say more at the end than what was asked."""
         self.forwarded.update(MARK.findall(json.dumps(fields[MESSAGES[dialect]])))
 
-    def next_call(self, fields: Mapping[str, Any], _: str) -> Call | None:
+    def next_call(self, fields: Mapping[str, Any], _last: str, /) -> Call | None:
         if not fields.get("tools") or not self.left:
             return None
         self.left -= 1

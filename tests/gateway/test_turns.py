@@ -388,7 +388,8 @@ def test_results_of_calls_without_ids_are_shown_with_their_calls_after_a_fold() 
             assert turn.chat is not None
             await turn.chat.add_response({"candidates": [{"content": content}]})
             result = {"name": "read", "response": {"output": f"line {number} " * 40}}
-            messages += [content, {"role": "user", "parts": [{"functionResponse": result}]}]
+            messages.append(content)
+            messages.append({"role": "user", "parts": [{"functionResponse": result}]})
         assert out is not None
         assert out[-1] == messages[-3]
 

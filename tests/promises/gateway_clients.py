@@ -95,7 +95,7 @@ class SmallProvider:
             self.problems.append(f"{self.answered} ({dialect}): what was said last is missing")
         self.forwarded.update(newest[-1:])
 
-    def next_call(self, _: Mapping[str, Any], last: str) -> Call | None:
+    def next_call(self, _fields: Mapping[str, Any], last: str, /) -> Call | None:
         """Return what the model calls next, after the last message."""
         done = "nothing is left" in last
         return None if done else Call("read", {"path": f"part_{self.answered}.py"})

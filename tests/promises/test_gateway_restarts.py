@@ -29,6 +29,8 @@ from tests.promises.test_gateway_kill import assert_each_conversation_once
 pytestmark = pytest.mark.timeout(300)
 RESTARTS = 20 if SOAKS else 2
 RACES = 60 if SOAKS else 8
+MOST_THREADS = 14
+"""What the pools of a process come to when all of them are in use."""
 ONE, TWO = (), ("--workers", "2")
 either = pytest.mark.parametrize("workers", [ONE, TWO] if SOAKS else [TWO], ids=len)
 
@@ -226,7 +228,7 @@ def test_a_gateway_that_serves_for_long_does_not_grow(
         assert provider.problems == []
         assert_each_conversation_once(gateway.file, talks)
     half, last = seen[rounds // 2 - 1], seen[-1]
-    assert last[1] <= half[1] + 1
+    assert last[1] <= MOST_THREADS
     assert last[2] <= half[2] + 6
     # By then every conversation was folded; what grows is the clients' own history in a request.
     assert last[0] < half[0] * 1.25 or not SOAKS
