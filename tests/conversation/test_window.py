@@ -1,5 +1,6 @@
 """The mirror of a window: like the store's, byte-stable, and cheap whatever its length."""
 
+import gc
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
@@ -56,6 +57,27 @@ def test_a_compaction_by_another_process_is_seen(
     assert chat.messages() == other.messages() != before
     assert other.undo()
     assert chat.messages() == [*before, {"role": "user", "content": "and now"}]
+
+
+def test_windows_that_are_no_longer_shown_are_let_go_of(
+    chat: StoredConversation, beside: Callable[[], StoredConversation]
+) -> None:
+    other = beside()
+    for number in range(20):
+        chat.add_user(f"question {number}")
+        chat.add_assistant(f"answer {number}")
+
+    def held() -> int:
+        for _ in range(10):
+            other.rewind(1)
+            chat.status()
+            other.undo()
+            chat.status()
+        gc.collect()
+        return sum(isinstance(each, Message) for each in gc.get_objects())
+
+    before = held()
+    assert held() - before < 40
 
 
 def test_the_caller_may_do_what_it_likes_with_the_list(chat: StoredConversation) -> None:

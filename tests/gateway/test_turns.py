@@ -384,11 +384,12 @@ def test_results_of_calls_without_ids_are_shown_with_their_calls_after_a_fold() 
             turn = await turns.take(asked, body)
             out = await turn.outgoing()
             called = {"name": "read", "args": {"path": f"src/m_{number}.py"}}
-            content = {"role": "model", "parts": [{"functionCall": called}]}
+            content: dict[str, object] = {"role": "model", "parts": [{"functionCall": called}]}
             assert turn.chat is not None
             await turn.chat.add_response({"candidates": [{"content": content}]})
             result = {"name": "read", "response": {"output": f"line {number} " * 40}}
-            messages += [content, {"role": "user", "parts": [{"functionResponse": result}]}]
+            messages.append(content)
+            messages.append({"role": "user", "parts": [{"functionResponse": result}]})
         assert out is not None
         assert out[-1] == messages[-3]
 

@@ -76,21 +76,29 @@ class SmallProvider:
                 error = {"type": "invalid_request_error", "code": "context_length_exceeded"}
                 words = {"type": "error", "error": {**error, "message": told}}
                 return answer(json.dumps(words).encode(), "400 Bad Request")
-            newest = MARK.findall(json.dumps(fields[MESSAGES[dialect]][-1]))
-            if not newest or newest[-1].startswith("say-"):
-                self.problems.append(f"{number} ({dialect}): what the client said last is missing")
-            self.forwarded.update(newest[-1:])
+            self.look(dialect, fields)
             beside = next((fields[each] for each in SYSTEM_KEYS[dialect] if fields.get(each)), None)
             found = DIALECTS[dialect].validate(Body(fields[MESSAGES[dialect]], beside))
             self.problems += [f"{number} ({dialect}): {each}" for each in found]
             self.folded += END in said
-        is_last = "nothing is left" in json.dumps(fields[MESSAGES[dialect]][-1])
-        call = None if is_last else Call("read", {"path": f"part_{number}.py"})
+            call = self.next_call(fields, json.dumps(fields[MESSAGES[dialect]][-1]))
         read = len(received.body) // LETTERS_A_TOKEN
         pieces = streamed(dialect, Answer(number, f"say-{number} is what I think.", call, read))
         if fields.get("stream") or ":streamGenerate" in received.target:
             return stream(*(each for piece in pieces for each in (piece, self.pause)))
         return [self.pause, *answer(json.dumps(assembled(pieces)).encode())]
+
+    def look(self, dialect: str, fields: Mapping[str, Any]) -> None:
+        """Remember the newest mark, which the client said last."""
+        newest = MARK.findall(json.dumps(fields[MESSAGES[dialect]][-1]))
+        if not newest or newest[-1].startswith("say-"):
+            self.problems.append(f"{self.answered} ({dialect}): what was said last is missing")
+        self.forwarded.update(newest[-1:])
+
+    def next_call(self, _fields: Mapping[str, Any], last: str, /) -> Call | None:
+        """Return what the model calls next, after the last message."""
+        done = "nothing is left" in last
+        return None if done else Call("read", {"path": f"part_{self.answered}.py"})
 
 
 def assembled(pieces: list[bytes]) -> dict[str, Any]:
@@ -191,7 +199,7 @@ class Talk:
                 self.calls = [(each["id"], each["name"]) for each in calls]
             case "openai":
                 said = [{"role": "assistant", **got["choices"][0]["message"]}]
-                calls = said[0].get("tool_calls") or []
+                calls = got["choices"][0]["message"].get("tool_calls") or []
                 self.calls = [(each["id"], each["function"]["name"]) for each in calls]
             case "responses":
                 said = got["output"]

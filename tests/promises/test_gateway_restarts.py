@@ -29,6 +29,8 @@ from tests.promises.test_gateway_kill import assert_each_conversation_once
 pytestmark = pytest.mark.timeout(300)
 RESTARTS = 20 if SOAKS else 2
 RACES = 60 if SOAKS else 8
+MOST_THREADS = 14
+"""What the pools of a process come to when all of them are in use."""
 ONE, TWO = (), ("--workers", "2")
 either = pytest.mark.parametrize("workers", [ONE, TWO] if SOAKS else [TWO], ids=len)
 
@@ -156,13 +158,36 @@ def test_a_worker_that_was_killed_is_replaced_and_its_conversations_go_on(
         try:
             for _ in range(RESTARTS):
                 time.sleep(random.uniform(0.5, 1.5))
-                os.kill(random.choice(workers_of(gateway)), signal.SIGKILL)
+                while len(serving := workers_of(gateway)) < 2:
+                    time.sleep(0.1)
+                os.kill(random.choice(serving), signal.SIGKILL)
         finally:
             clients.end()
         gateway.terminate()
         assert provider.problems == []
         assert_each_conversation_once(gateway.file, clients.talks)
         assert stored_marks(gateway.file)
+
+
+def test_workers_are_replaced_under_load_without_a_cut_answer(
+    tmp_path: Path, provider: SmallProvider, there: Upstream
+) -> None:
+    with served_gateway(tmp_path / "home", there.url, "--workers", "2") as gateway:
+        clients = Clients(gateway.port, Random(3))
+        before = {*workers_of(gateway)}
+        clients.begin()
+        try:
+            assert gateway.process is not None
+            gateway.process.send_signal(signal.SIGHUP)
+            end = time.monotonic() + 60
+            while len({*workers_of(gateway)} - before) < 2 or before & {*workers_of(gateway)}:
+                assert time.monotonic() < end
+                time.sleep(0.1)
+        finally:
+            clients.end()
+        gateway.terminate()
+        assert sum(each.cut for each in clients.talks) == 0
+        assert_each_conversation_once(gateway.file, clients.talks)
 
 
 def workers_of(gateway: ServedGateway) -> list[int]:
@@ -178,3 +203,41 @@ def workers_of(gateway: ServedGateway) -> list[int]:
         if parent == gateway.process.pid and "spawn_main" in command:
             found.append(int(each.name))
     return found
+
+
+def test_a_gateway_that_serves_for_long_does_not_grow(
+    tmp_path: Path, provider: SmallProvider, there: Upstream
+) -> None:
+    number, rounds, steps = (50, 6, 12) if SOAKS else (6, 4, 6)
+    provider.pause = 0.001
+    with served_gateway(tmp_path / "home", there.url) as gateway:
+        talks = [
+            Talk(f"g{at}", [*PATHS][at % 4], Random(at), streams=at % 3 > 0, is_named=at % 2 > 0)
+            for at in range(number)
+        ]
+        seen: list[tuple[int, int, int]] = []
+        for _ in range(rounds):
+            with ThreadPoolExecutor(6) as threads:
+                ports, lengths = [gateway.port] * number, [steps] * number
+                assert [*threads.map(Talk.turn, talks, ports, lengths)] == [None] * number
+            there.requests.clear()
+            time.sleep(1)
+            seen.append(resources_of(gateway))
+        gateway.terminate()
+        print(f"{provider.answered} requests; KiB, threads, descriptors: {seen}")
+        assert provider.problems == []
+        assert_each_conversation_once(gateway.file, talks)
+    half, last = seen[rounds // 2 - 1], seen[-1]
+    assert last[1] <= MOST_THREADS
+    assert last[2] <= half[2] + 6
+    # By then every conversation was folded; what grows is the clients' own history in a request.
+    assert last[0] < half[0] * 1.25 or not SOAKS
+
+
+def resources_of(gateway: ServedGateway) -> tuple[int, int, int]:
+    """Return memory in KiB, threads and descriptors of the process."""
+    assert gateway.process is not None
+    folder = Path("/proc") / str(gateway.process.pid)
+    fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+    memory, threads = int(fields["VmRSS"].split()[0]), int(fields["Threads"])
+    return memory, threads, len([*(folder / "fd").iterdir()])

@@ -56,7 +56,11 @@ _FLAGS = {
 )
 @click.option("--strict", is_flag=True, default=None, help="Refuse what cannot be recorded.")
 @click.option(
-    "--workers", type=click.IntRange(1, 64), default=1, metavar="N", help="How many processes."
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    metavar="N",
+    help="How many processes. Each counts for itself: the limits of tenants, and /metrics.",
 )
 @click.option(
     "--verbose", "-v", is_flag=True, help="Write a JSON line for each request to standard error."
@@ -84,7 +88,8 @@ def command(
     with the agent's own key, until a conversation nears its window; from then on a summary stands
     for its oldest messages. Everything is in the store. Only this machine is served by default.
 
-    An interrupt ends it: answers that are on their way are finished first.
+    An interrupt ends it: answers that are on their way are finished first. SIGHUP replaces several
+    workers one by one.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise MissingExtra("the gateway", "gateway")

@@ -352,8 +352,8 @@ KEYS: Mapping[str, Key] = _table(
         ),
         Key(
             "gateway.concurrent_requests",
-            "How many requests of a tenant may be under way at once, streams among them; 0 for any "
-            "number.",
+            "How many requests of a tenant may be under way at once, streams among them, at each "
+            "worker; 0 for any number.",
             _COUNT.format(0),
             within(0, _MANY),
             int,

@@ -82,6 +82,8 @@ class LiveWindow:
         state = read.state
         if read.is_whole:
             self._window, self._load, self._wire = Window(state.head, read.entries), None, None
+            # Those that were shown are other objects, and would be held for ever.
+            self._engine.forget_weights()
         elif read.entries or state.head != known:
             self._extend(read.entries, state.head)
         if state.pins != self._pins:

@@ -233,6 +233,10 @@ class Engine:
         """Return what the messages ask of a provider, by estimate."""
         return load_of(messages, self._scale)
 
+    def forget_weights(self) -> None:
+        """Let go of messages that were weighed: others are shown from now on."""
+        self._scale.keep_only(())
+
     def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
         """Take note of the request that would be sent now, and return its expected size.
 

@@ -289,6 +289,10 @@ class PluginEngine(PluginSlot):
         """Return what the messages ask of a provider, by estimate."""
         return self._default.load(messages)
 
+    def forget_weights(self) -> None:
+        """Let go of messages that were weighed: others are shown from now on."""
+        self._default.forget_weights()
+
     def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
         """Take note of the request that would be sent now, and return its expected size."""
         tokens = self._default.measure(load, prompt_tokens=prompt_tokens)

@@ -18,6 +18,8 @@ __all__ = ["WORKER", "bound", "serve", "server_config"]
 
 WORKER = "holdfast.gateway.app:from_environment"
 _DRAIN_S = 30
+_SIGN_OF_LIFE_S = 30
+"""How long a worker may be busy with one thing, or take to start, before it is replaced."""
 _BACKLOG = 2048
 
 
@@ -61,6 +63,7 @@ def server_config(app: GatewayApp | str, workers: int = 1) -> Config:
         date_header=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_DRAIN_S,
+        timeout_worker_healthcheck=_SIGN_OF_LIFE_S,
     )
 
 

@@ -62,6 +62,10 @@ class WindowEngine(Protocol):
         """Return what the messages ask of a provider, by estimate."""
         ...
 
+    def forget_weights(self) -> None:
+        """Let go of messages that were weighed: others are shown from now on."""
+        ...
+
     def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
         """Take note of the request that would be sent now, and return its expected size."""
         ...
