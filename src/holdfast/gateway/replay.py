@@ -25,7 +25,6 @@ _WANTED = (
     '"path" in it'
 )
 _RUNS = ("f-", "o-")
-_GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
 
 class NoRecording(HoldfastError):
@@ -123,28 +122,27 @@ def _row(read: object, where: str) -> dict[str, object]:
 
 def replay(requests: Iterable[RecordedRequest]) -> Iterator[Decision]:
     """Decide about each request in turn, as a gateway does that saw those before it."""
-    tree = TreeFile(":memory:")
+    tree, said = TreeFile(":memory:"), 0
     try:
         for each in requests:
             request = read_request(each.path, each.headers, each.body)
             if request is not None:
-                yield _decided(each, request, tree)
+                yield _decided(each, request, tree, said)
+                said += len(request.places)
     finally:
         tree.close()
 
 
-def _decided(recorded: RecordedRequest, request: WireRequest, tree: TreeFile) -> Decision:
+def _decided(
+    recorded: RecordedRequest, request: WireRequest, tree: TreeFile, said: int
+) -> Decision:
     found = recognize(request, tree)
-    node, session, origin = found.node, recorded.label, ""
-    if found.how in _GOES_ON and node is not None:
-        key = request.identity.key
-        is_own = not key or tree.identity_of(node.session) == key
-        session = node.session if is_own else tree.session_of(key)
-    elif node is not None and found.how is not Continuity.ROOT:
-        origin = node.session
+    session = found.session or recorded.label
+    origin = "" if found.session or found.node is None else found.node.session
     new = request.atoms[found.known :]
     if found.how is not Continuity.SIDE:
-        tree.record(request, found, session, [0] * len(new))
+        messages = [said + place for place in request.places[found.known :]]
+        tree.record(request, found, session, messages)
     kinds = tuple(str(atom.kind) for atom in new)
     return Decision(
         recorded.label, recorded.path, session, found.how, found.why, origin,

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.recognition.atoms import Atom, AtomKind
-from holdfast.recognition.tree import Node
+from holdfast.recognition.tree import Envelope, Node
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["TreeFile"]
 
 _PATIENCE_S = 5.0
+_VERSION = 2
 _TABLES = """
 CREATE TABLE IF NOT EXISTS sessions (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     identity TEXT NOT NULL,
-    tools INTEGER NOT NULL DEFAULT 0
+    tools INTEGER NOT NULL DEFAULT 0,
+    schema INTEGER NOT NULL DEFAULT 0,
+    tip INTEGER
 );
 CREATE INDEX IF NOT EXISTS sessions_by_identity ON sessions(identity);
+CREATE INDEX IF NOT EXISTS sessions_by_tip ON sessions(tip);
 CREATE TABLE IF NOT EXISTS nodes (
     id INTEGER PRIMARY KEY,
     parent INTEGER,
@@ -71,24 +75,34 @@ class TreeFile:
         )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(_TABLES)
+        with self._transaction():
+            ((version,),) = self._rows("PRAGMA user_version")
+            if version != _VERSION:
+                # Of another version: it is an index, and is begun anew.
+                for table in ("sessions", "nodes", "prefixes", "visits"):
+                    self._connection.execute(f"DROP TABLE IF EXISTS {table}")
+                for statement in _TABLES.split(";"):
+                    self._connection.execute(statement)
+                self._connection.execute(f"PRAGMA user_version = {_VERSION}")
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._connection.close()
 
-    def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
-        """Return how many prefixes are known, and the node of the longest."""
+    def longest(
+        self, prefixes: Sequence[bytes], identity: str
+    ) -> tuple[int, Sequence[Node]] | None:
+        """Return how many prefixes are known, and the nodes of the longest, the newest first."""
         query = f"""
             {_NODES} JOIN prefixes p ON p.node = n.id WHERE p.hash = ?1 AND (?2 = '' OR EXISTS (
                 SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?2
-            )) ORDER BY n.id LIMIT 1
+            )) ORDER BY n.id DESC
         """
         # What is new is short in most requests, and long where nothing is known.
         for count in range(len(prefixes), 0, -1):
             if found := self._nodes(query, prefixes[count - 1], identity):
-                return count, found[0]
+                return count, found
         return None
 
     def called(self, call: str) -> Sequence[Node]:
@@ -117,10 +131,19 @@ class TreeFile:
         found = self._rows(query, identity)
         return str(found[0][0]) if found else ""
 
-    def identity_of(self, session: str) -> str:
-        """Return who began a session."""
-        found = self._rows("SELECT identity FROM sessions WHERE id = ?", session)
+    def ends_at(self, id_: int, identity: str) -> str:
+        """Return the newest session whose last request ended at a node; nothing if none did."""
+        query = """
+            SELECT id FROM sessions WHERE tip = ?1 AND (?2 = '' OR identity IN (?2, ''))
+            ORDER BY key DESC LIMIT 1
+        """
+        found = self._rows(query, id_, identity)
         return str(found[0][0]) if found else ""
+
+    def tip_of(self, session: str) -> Node | None:
+        """Return where the last request of a session ended."""
+        query = f"{_NODES} WHERE n.id = (SELECT tip FROM sessions WHERE id = ?)"
+        return next(iter(self._nodes(query, session)), None)
 
     def path_to(self, node: Node) -> list[tuple[str, str, int]]:
         """Return kind, call and message of each node up to this one, the first one first."""
@@ -135,9 +158,10 @@ class TreeFile:
         """
         return [(kind, call, message) for kind, call, message in self._rows(query, node.id)]
 
-    def has_tools(self, session: str) -> bool:
-        """Say whether a session was ever given tools."""
-        return bool(self._rows("SELECT 1 FROM sessions WHERE id = ? AND tools", session))
+    def envelope(self, session: str) -> Envelope:
+        """Return what the requests of a session came with."""
+        found = self._rows("SELECT tools, schema FROM sessions WHERE id = ?", session)
+        return Envelope(found[0][0], bool(found[0][1])) if found else Envelope()
 
     def record(
         self, request: WireRequest, found: Recognition, session: str, messages: Sequence[int]
@@ -155,9 +179,11 @@ class TreeFile:
         identity = request.identity.key
         with self._transaction():
             self._connection.execute(
-                "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
-                "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
-                (session, identity, request.has_tools),
+                "INSERT INTO sessions (id, identity, tools, schema) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET tools = max(tools, excluded.tools), "
+                "schema = schema OR excluded.schema, "
+                "identity = iif(identity = '', excluded.identity, identity)",
+                (session, identity, request.tools, request.has_schema),
             )
             ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", session)
             at = found.node
@@ -171,23 +197,15 @@ class TreeFile:
             ):
                 atom, prefix = request.atoms[place], found.prefixes[place]
                 depth += 1
-                known = self._rows(
-                    "SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node "
-                    "WHERE p.hash = ? AND n.parent IS ?",
-                    prefix,
-                    parent,
+                cursor = self._connection.execute(
+                    "INSERT INTO nodes (parent, depth, kind, digest, call, session, message) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (parent, depth, atom.kind, atom.digest, atom.call, key, message),
                 )
-                if known:
-                    parent = int(known[0][0])
-                else:
-                    cursor = self._connection.execute(
-                        "INSERT INTO nodes (parent, depth, kind, digest, call, session, message) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        (parent, depth, atom.kind, atom.digest, atom.call, key, message),
-                    )
-                    parent = cursor.lastrowid
-                    self._name(prefix, parent)
+                parent = cursor.lastrowid
+                self._name(prefix, parent)
                 self._visit(parent, identity)
+            self._connection.execute("UPDATE sessions SET tip = ? WHERE key = ?", (parent, key))
 
     def _name(self, prefix: bytes, node: int | None) -> None:
         self._connection.execute("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", (prefix, node))

@@ -54,7 +54,6 @@ _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""
 _PROMPT_AMONG_MESSAGES = frozenset({"openai", "responses"})
-_GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,8 @@ class TurnKeeper:
             found = await in_store(partial(recognize, request, self.tree))
             if found.how is Continuity.SIDE:
                 return ClientTurn(request, found, messages, None, {}, window)
-            place = found.node.session if found.node else found.prefixes[0].hex()
+            place = found.session or (found.node.session if found.node else "")
+            place = place or (found.prefixes[0].hex() if found.prefixes else "")
             async with self._locks.setdefault(place, asyncio.Lock()):
                 # Another request may have gone on from there while this one waited.
                 if await in_store(partial(recognize, request, self.tree)) == found:
@@ -213,7 +213,7 @@ class TurnKeeper:
         messages: Sequence[dict[str, object]],
         window: int,
     ) -> ClientTurn:
-        key = self._key(request, found)
+        key = found.session or f"gateway:{uuid4().hex}"
         chat = await self._chat(key, found)
         held = await chat.session()
         if (held.model, held.context_length) != (request.model, window):
@@ -241,14 +241,6 @@ class TurnKeeper:
             read = Message(Role.SYSTEM, (Text(written),))
             self._weighed[digest] = chat.live.deps.engine.load((read,))
         return self._weighed[digest]
-
-    def _key(self, request: WireRequest, found: Recognition) -> str:
-        if found.how in _GOES_ON and found.node is not None:
-            identity = request.identity.key
-            own = self.tree.session_of(identity) if identity else ""
-            is_own = not identity or self.tree.identity_of(found.node.session) == identity
-            return found.node.session if is_own or not own else own
-        return f"gateway:{uuid4().hex}"
 
     async def _chat(self, key: str, found: Recognition) -> AsyncConversation:
         if found.how is Continuity.BRANCH and found.node is not None:
@@ -302,6 +294,13 @@ class TurnKeeper:
             said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
         else:
             said = decode(Body(new))
+        # Words may be added to a message that was sent before, behind the results in it.
+        known = request.places[:fresh].count(first)
+        while known and known >= (count := len(atoms_in(said[0]))):
+            said, known = said[1:], known - count
+        begun = chat.live.refresh().entries[-1] if known else None
+        if begun and atoms_in(begun.message) == request.atoms[fresh - known : fresh]:
+            self._cut(chat, {begun.id})
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh

@@ -32,6 +32,13 @@ _FOR_LATER = re.compile(
     r"|continu(?:e|ing) the (?:task|work|conversation))\b",
     re.IGNORECASE,
 )
+_TITLE = re.compile(
+    r"\btitle generator\b|\bnaming (?:\w+ ){0,3}(?:session|conversation|chat)\b"
+    r"|\b(?:generat|creat|writ)\w* (?:\w+ ){0,4}title for\b",
+    re.IGNORECASE,
+)
+_FEW = 3
+"""Messages of a request that has a history in one of them."""
 _LEAST_ASKED = 400
 """Characters of such a request at least: programs write long ones, people short ones."""
 
@@ -66,7 +73,8 @@ class WireRequest:
     """For each atom the index of its message in the request."""
     identity: ClientIdentity = ClientIdentity()
     model: str = ""
-    has_tools: bool = False
+    tools: int = 0
+    """How many tools it offers."""
     has_schema: bool = False
     """Whether the answer is to follow a schema, as those of routers and titles do."""
     side: str = ""
@@ -120,9 +128,9 @@ def read_request(
         tuple(places),
         identity_of(known, body),
         _model(path, body),
-        has_tools=bool(body.get("tools")),
+        tools=_tools(body.get("tools")),
         has_schema=_has_schema(body),
-        side=_side(path, known, body) or _summary_asked(messages),
+        side=_side(path, known, body) or _helper_asked(messages, body),
     )
 
 
@@ -140,30 +148,54 @@ def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Clien
     return ClientIdentity(ours or headers.get("session_id", "") or named)
 
 
+def _tools(offered: object) -> int:
+    """Count tools; Gemini puts them all into one."""
+    each = cast("list[object]", offered) if isinstance(offered, list) else []
+    inner = [
+        cast("dict[str, object]", one).get("functionDeclarations")
+        for one in each
+        if isinstance(one, dict)
+    ]
+    return sum(len(cast("list[object]", one)) if isinstance(one, list) else 1 for one in inner)
+
+
 def _model(path: str, body: Mapping[str, object]) -> str:
     """Return the model that is asked; Gemini names it in the path."""
     named = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else ""
     return named or str(body.get("model") or "")
 
 
-def _summary_asked(messages: object) -> str:
+def _helper_asked(messages: object, body: Mapping[str, object]) -> str:
     """Say whether the last message asks for a summary of it all, as clients that compact do.
 
-    Nothing else tells such a request from a turn: it has the same prompt, tools and history.
+    Nothing else tells such a request from a turn: it has the same prompt, tools and history. One
+    without tools may also say so in its system prompt, or that it wants a title.
     """
-    last: object = cast("list[object]", messages)[-1] if messages else None
-    if not isinstance(last, dict):
+    told = cast("list[object]", messages) if messages else []
+    if not told or not isinstance(told[-1], dict):
         return ""
-    fields = cast("dict[str, object]", last)
+    fields = cast("dict[str, object]", told[-1])
     if fields.get("type") == "compaction_trigger":
         return "compaction"
     if fields.get("role") != "user":
         return ""
     text = json.dumps(fields.get("content") or fields.get("parts"))[-_ENDS:]
+    if not body.get("tools") and len(told) <= _FEW:
+        prompt = _prompt(told, body)
+        if _TITLE.search(prompt):
+            return "title"
+        text = prompt + text
     is_asked = len(text) >= _LEAST_ASKED and all(
         pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER)
     )
     return "compaction" if is_asked else ""
+
+
+def _prompt(messages: list[object], body: Mapping[str, object]) -> str:
+    beside = [body.get(name) for name in ("system", "instructions", "systemInstruction")]
+    first = cast("dict[str, object]", messages[0]) if isinstance(messages[0], dict) else {}
+    among = first if first.get("role") in ("system", "developer") else None
+    return json.dumps([*beside, among])[:_ENDS]
 
 
 def _has_schema(body: Mapping[str, object]) -> bool:

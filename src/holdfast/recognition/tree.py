@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["Node", "Tree"]
+__all__ = ["Envelope", "Node", "Tree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,25 @@ class Node:
     """The id of its message in the store."""
 
 
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What the requests of a session came with."""
+
+    tools: int = 0
+    """The most tools that one of them offered."""
+    has_schema: bool = False
+    """Whether one of them asked for an answer by a schema."""
+
+
 class Tree(Protocol):
     """What recognition reads of the conversations of one tenant."""
 
-    def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
-        """Return how many prefixes are known, and the node of the longest.
+    def longest(
+        self, prefixes: Sequence[bytes], identity: str
+    ) -> tuple[int, Sequence[Node]] | None:
+        """Return how many prefixes are known, and the nodes of the longest, the newest first.
+
+        Conversations that begin alike have nodes of their own.
 
         Args:
             prefixes: The hashes of a request's atoms, in their order.
@@ -56,10 +70,21 @@ class Tree(Protocol):
         """Say whether an identity was at a node."""
         ...
 
+    def ends_at(self, id_: int, identity: str) -> str:
+        """Return the newest session whose last request ended at a node; nothing if none did.
+
+        With an identity it is one of that identity, or one that never told any.
+        """
+        ...
+
     def session_of(self, identity: str) -> str:
         """Return the newest session of an identity; nothing for one never seen."""
         ...
 
-    def has_tools(self, session: str) -> bool:
-        """Say whether a session was ever given tools."""
+    def tip_of(self, session: str) -> Node | None:
+        """Return where the last request of a session ended."""
+        ...
+
+    def envelope(self, session: str) -> Envelope:
+        """Return what the requests of a session came with."""
         ...
