@@ -72,7 +72,12 @@ TREES: dict[str, tuple[str, ...]] = {
     "codex/session": ("5 root: 6 7 8 35 59 71 83", "77 branch of 5"),
     "codex/subagent-forked": ("5 root: 6 7 9", "8 root"),
     "codex/subagent": ("5 root: 6 7 10 16", "8 root: 9"),
-    "copilot/compact": ("3 root: 4 11 14 16 18", "17 side of 3", "19 side of 3", "20 root: 23"),
+    "copilot/compact": (
+        "3 root: 4 11 14 16 18",
+        "17 side of 3",
+        "19 side of 3",
+        "20 root after 3: 23",
+    ),
     "copilot/session": ("3 root: 4 21 24 36 40 43",),
     "copilot/subagent": ("3 root: 6 7 11", "4 root: 5"),
     # 3 is a router before the first turn: nothing is known, so that it stands alone.

@@ -25,14 +25,18 @@ def calls(*ids: str, text: str | None = None, **arguments: object) -> dict[str, 
         "role": "assistant",
         "content": text,
         "tool_calls": [
-            {"id": id_, "type": "function", "function": {"name": "read", "arguments": written}}
+            {
+                "id": f"{id_}_x7Q",
+                "type": "function",
+                "function": {"name": "read", "arguments": written},
+            }
             for id_ in ids
         ],
     }
 
 
 def result(id_: str, text: str = "ok") -> dict[str, object]:
-    return {"role": "tool", "tool_call_id": id_, "content": text}
+    return {"role": "tool", "tool_call_id": f"{id_}_x7Q", "content": text}
 
 
 def step(id_: str, text: str = "ok") -> list[dict[str, object]]:

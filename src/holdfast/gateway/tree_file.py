@@ -11,11 +11,11 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from holdfast.recognition.atoms import Atom, AtomKind
+from holdfast.recognition.atoms import Atom, AtomKind, token_of
 from holdfast.recognition.tree import Envelope, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Collection, Generator, Sequence
 
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS sessions (
     identity TEXT NOT NULL,
     tools INTEGER NOT NULL DEFAULT 0,
     schema INTEGER NOT NULL DEFAULT 0,
+    tool_names BLOB NOT NULL DEFAULT x'',
+    prompt BLOB NOT NULL DEFAULT x'',
     tip INTEGER
 );
 CREATE INDEX IF NOT EXISTS sessions_by_identity ON sessions(identity);
@@ -52,6 +54,14 @@ CREATE TABLE IF NOT EXISTS prefixes (
     node INTEGER NOT NULL,
     PRIMARY KEY (hash, node)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS issued (
+    node INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    call TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    PRIMARY KEY (node, session, call)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS issued_by_call ON issued(call);
 CREATE TABLE IF NOT EXISTS visits (
     node INTEGER NOT NULL,
     identity TEXT NOT NULL,
@@ -79,7 +89,7 @@ class TreeFile:
             ((version,),) = self._rows("PRAGMA user_version")
             if version != _VERSION:
                 # Of another version: it is an index, and is begun anew.
-                for table in ("sessions", "nodes", "prefixes", "visits"):
+                for table in ("sessions", "nodes", "prefixes", "issued", "visits"):
                     self._connection.execute(f"DROP TABLE IF EXISTS {table}")
                 for statement in _TABLES.split(";"):
                     self._connection.execute(statement)
@@ -125,20 +135,49 @@ class TreeFile:
         query = "SELECT 1 FROM visits WHERE node = ? AND identity = ?"
         return bool(self._rows(query, id_, identity))
 
+    def issued(self, session: str) -> Collection[str]:
+        """Return the tokens of the answers to the last request of a session."""
+        query = """
+            SELECT i.call FROM sessions s JOIN issued i ON i.node = s.tip AND i.session = s.key
+            WHERE s.id = ?
+        """
+        return {call for (call,) in self._rows(query, session)}
+
+    def issuer(self, call: Atom) -> Node | None:
+        """Return the last node of the request whose answer had a call."""
+        query = f"""
+            {_NODES} JOIN issued i ON i.node = n.id
+            WHERE i.call = ? AND i.digest = ? ORDER BY n.id DESC LIMIT 1
+        """
+        return next(iter(self._nodes(query, call.call, call.digest)), None)
+
+    def issue(self, session: str, answer: Sequence[Atom]) -> None:
+        """Take in an answer to the last request of a session, to know it again.
+
+        Where providers leave the ids of calls to clients nothing can be known of it.
+        """
+        if not all(map(token_of, answer)):
+            return
+        with self._transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO issued SELECT tip, key, ?2, ?3 FROM sessions "
+                "WHERE id = ?1 AND tip IS NOT NULL",
+                [(session, token_of(atom), atom.digest) for atom in answer],
+            )
+
     def session_of(self, identity: str) -> str:
         """Return the newest session of an identity."""
         query = "SELECT id FROM sessions WHERE identity = ? ORDER BY key DESC LIMIT 1"
         found = self._rows(query, identity)
         return str(found[0][0]) if found else ""
 
-    def ends_at(self, id_: int, identity: str) -> str:
-        """Return the newest session whose last request ended at a node; nothing if none did."""
+    def ends_at(self, id_: int, identity: str) -> Sequence[str]:
+        """Return the sessions whose last request ended at a node, the newest first."""
         query = """
             SELECT id FROM sessions WHERE tip = ?1 AND (?2 = '' OR identity IN (?2, ''))
-            ORDER BY key DESC LIMIT 1
+            ORDER BY key DESC
         """
-        found = self._rows(query, id_, identity)
-        return str(found[0][0]) if found else ""
+        return [str(found) for (found,) in self._rows(query, id_, identity)]
 
     def tip_of(self, session: str) -> Node | None:
         """Return where the last request of a session ended."""
@@ -160,8 +199,10 @@ class TreeFile:
 
     def envelope(self, session: str) -> Envelope:
         """Return what the requests of a session came with."""
-        found = self._rows("SELECT tools, schema FROM sessions WHERE id = ?", session)
-        return Envelope(found[0][0], bool(found[0][1])) if found else Envelope()
+        query = "SELECT identity, tools, schema, tool_names, prompt FROM sessions WHERE id = ?"
+        for identity, tools, schema, names, prompt in self._rows(query, session):
+            return Envelope(identity, tools, bool(schema), names, prompt)
+        return Envelope()
 
     def record(
         self, request: WireRequest, found: Recognition, session: str, messages: Sequence[int]
@@ -179,11 +220,19 @@ class TreeFile:
         identity = request.identity.key
         with self._transaction():
             self._connection.execute(
-                "INSERT INTO sessions (id, identity, tools, schema) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (id) DO UPDATE SET tools = max(tools, excluded.tools), "
-                "schema = schema OR excluded.schema, "
+                "INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                "tools = max(tools, excluded.tools), schema = schema OR excluded.schema, "
+                "tool_names = excluded.tool_names, prompt = excluded.prompt, "
                 "identity = iif(identity = '', excluded.identity, identity)",
-                (session, identity, request.tools, request.has_schema),
+                (
+                    session,
+                    identity,
+                    request.tools,
+                    request.has_schema,
+                    request.tool_names,
+                    request.prompt,
+                ),
             )
             ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", session)
             at = found.node

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from holdfast.agent.drafts import CUT_OFF
 from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
 from holdfast.conversation.passes import pieces_of
@@ -36,9 +37,10 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
+    from holdfast.recognition.atoms import Atom
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
     from holdfast.session import Entry, Window
@@ -72,6 +74,20 @@ class ClientTurn:
     """What the model takes, in tokens."""
     recalled: bool = False
     """Whether memory was put into the request, which the answer may repeat."""
+    issue: Callable[[Sequence[Atom]], None] | None = None
+    """Takes in the calls of the answer, to know them again."""
+
+    async def answered(self, answer: Mapping[str, object], *, is_partial: bool) -> None:
+        """Record the answer that the client was given."""
+        if self.chat is None:
+            return
+        reply = await self.chat.add_response(answer)
+        said = [atom for each in reply.messages for atom in atoms_in(each)]
+        if self.issue is not None and not is_partial:
+            await in_store(partial(self.issue, said))
+        if is_partial:
+            # A message of its own, so that a client that sends the part back is understood.
+            await self.chat.add_assistant(CUT_OFF)
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
@@ -110,7 +126,9 @@ class ClientTurn:
         entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
         folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
         atoms = zip(self.request.atoms, self.request.places, strict=True)
-        results = {atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT}
+        results = {
+            atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT and atom.call
+        }
         places = [self._places_of(entry, results) for entry in entries]
         tail = min((place for each in places[folded + 1 :] for place in each), default=None)
         tail = len(self.messages) if tail is None else tail
@@ -227,7 +245,8 @@ class TurnKeeper:
         new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
         await in_store(partial(self.tree.record, request, found, key, new))
         places = await in_store(partial(self._places, request, found, new))
-        return ClientTurn(request, found, messages, chat, places, window)
+        issue = partial(self.tree.issue, key)
+        return ClientTurn(request, found, messages, chat, places, window, issue=issue)
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""
@@ -287,7 +306,7 @@ class TurnKeeper:
         messages: Sequence[dict[str, object]],
         fresh: int,
     ) -> list[int]:
-        decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
+        decode, first = DIALECTS[request.dialect].decode, min(request.places[fresh:])
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
             # Calls without an id are known by their place among all.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from holdfast.recognition.atoms import AtomKind, prefix_hashes
+from holdfast.recognition.atoms import AtomKind, is_telling, prefix_hashes, token_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,6 +62,8 @@ class _Place:
     """Whether only other sessions were there."""
     changed: int = -1
     """The first atom that is told otherwise; -1 if none is."""
+    is_renamed: bool = False
+    """Whether its calls have other ids."""
     compacted: Node | None = None
     """The last known call of a history that is left out otherwise."""
 
@@ -78,8 +80,14 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
         return Recognition(Continuity.SIDE, side, prefixes, node, place.known)
     if place.compacted:
         why = "its client compacted: only the last calls are known"
-        return Recognition(Continuity.ROOT, why, prefixes, follows=place.compacted.session)
-    return _onward(request, tree, place, prefixes) or _begun(request, tree, place, prefixes)
+        follows, key = place.compacted.session, request.identity.key
+        if key and tree.envelope(follows).identity != key:
+            follows = tree.session_of(key) or follows
+        return Recognition(Continuity.ROOT, why, prefixes, follows=follows)
+    found = _onward(request, tree, place, prefixes)
+    if found is None and request.identity.key and not place.is_fork:
+        found = _onward(request, tree, _renamed(request, tree, place), prefixes)
+    return found or _begun(request, tree, place, prefixes)
 
 
 def _has_answer(atoms: Sequence[Atom], known: int) -> bool:
@@ -95,32 +103,65 @@ def _known(request: WireRequest, tree: Tree, prefixes: tuple[bytes, ...]) -> _Pl
     key = request.identity.key
     known, nodes = tree.longest(prefixes, key) or (0, ())
     is_fork = False
-    if key and not _has_answer(request.atoms, known):
+    is_own = any(_is_answered(request, tree, known, each) for each in _sessions(tree, nodes, key))
+    if key and not is_own and not _has_answer(request.atoms, known):
         # Sessions may begin with the same words; an answer in common shows that one came from
         # the other.
-        others = tree.longest(prefixes, "")
-        if others and _has_answer(request.atoms, others[0]):
-            (known, nodes), is_fork = others, True
+        count, others = tree.longest(prefixes, "") or (0, ())
+        if not _has_answer(request.atoms, count):
+            calls = {each for each in _answer(request, count) if is_telling(each)}
+            others = [
+                node
+                for node in others
+                if any(
+                    not calls.isdisjoint(tree.issued(each)) for each in _sessions(tree, [node], "")
+                )
+            ]
+        is_fork = bool(others)
+        known, nodes = (count, others) if is_fork else (known, nodes)
     walked = [_walked(request, tree, known, node, "" if is_fork else key) for node in nodes]
+    return _farthest(walked, is_fork=is_fork)
+
+
+def _farthest(walked: Sequence[tuple[int, Sequence[Node]]], *, is_fork: bool = False) -> _Place:
     known = max((count for count, _ in walked), default=0)
-    ends = [node for count, each in walked if count == known for node in each]
-    return _Place(known, ends, is_fork)
+    return _Place(
+        known, [node for count, each in walked if count == known for node in each], is_fork
+    )
+
+
+def _renamed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
+    """Follow what a session said, whatever ids it gives to its calls now."""
+    key = request.identity.key
+    walked = [
+        _walked(request, tree, place.known, node, key, is_renamed=True) for node in place.nodes
+    ]
+    return replace(_farthest(walked), is_renamed=True)
+
+
+def _sessions(tree: Tree, nodes: Sequence[Node], key: str) -> Iterator[str]:
+    """Yield the sessions that ended at nodes, or with words of the user after them."""
+    for node in nodes:
+        for path in ([node], *_tails(tree, node, AtomKind.USER, key)):
+            yield from tree.ends_at(path[-1].id, key)
+
+
+def _answer(request: WireRequest, known: int) -> set[str]:
+    """Return what the answer that follows what is known can be told by."""
+    answer = takewhile(lambda atom: atom.kind in _ANSWER, request.atoms[known:])
+    return {token_of(atom) for atom in answer}
 
 
 def _walked(
-    request: WireRequest, tree: Tree, known: int, node: Node, key: str
+    request: WireRequest, tree: Tree, known: int, node: Node, key: str, *, is_renamed: bool = False
 ) -> tuple[int, Sequence[Node]]:
-    """Follow what is said after a node, where it was reached by other words or call ids.
-
-    Only who says to be the same may rename calls; others who do the same work have other ids.
-    """
+    """Follow what is said after a node, where it was reached by other words."""
     nodes = [node]
     for atom in request.atoms[known:]:
         same = [
             child
             for child in tree.children(nodes[0].id, key)
-            if child.atom.digest == atom.digest
-            and (key or not atom.call or not child.atom.call or child.atom.call == atom.call)
+            if child.atom.digest == atom.digest and (is_renamed or child.atom.call == atom.call)
         ]
         if not same:
             break
@@ -136,7 +177,7 @@ def _changed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
     later = [
         at
         for at in range(start + len([*group]), len(atoms))
-        if atoms[at].kind is AtomKind.RESULT and atoms[at].call
+        if atoms[at].kind is AtomKind.RESULT and is_telling(atoms[at].call)
     ]
     for at in reversed(later):
         nodes = [
@@ -146,22 +187,23 @@ def _changed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
             atom.call for atom in atoms[: at + 1] if atom.kind is AtomKind.RESULT and atom.call
         ]
         for node in nodes:
-            if [*_calls_to(tree, node)] == asked and later.index(at) + 1 >= _LEAST_CALLS:
+            path = [*_path(tree, node)]
+            same = {atoms[each].call for each in later if each <= at}
+            same &= {each.atom.call for each in path if each.atom in atoms[start : at + 1]}
+            stored = [
+                each.atom.call
+                for each in reversed(path)
+                if each.atom.kind is AtomKind.RESULT and each.atom.call
+            ]
+            if stored == asked and len(same) >= _LEAST_CALLS:
                 known, ends = _walked(request, tree, at + 1, node, key)
                 return _Place(known, ends, changed=start)
-        if nodes and set(_calls_to(tree, nodes[0])) - set(asked):
-            return _Place(place.known, place.nodes, place.is_fork, compacted=nodes[0])
-        if nodes:
-            break
+            if same and set(stored) - set(asked):
+                return _Place(place.known, place.nodes, place.is_fork, compacted=node)
+        made = next((atom for atom in atoms[:at] if atom.call == atoms[at].call), None)
+        if made and not nodes and not place.nodes and (node := tree.issuer(made)):
+            return _Place(compacted=node)
     return place
-
-
-def _calls_to(tree: Tree, node: Node) -> Iterator[str]:
-    return (
-        each.atom.call
-        for each in reversed([*_path(tree, node)])
-        if each.atom.kind is AtomKind.RESULT and each.atom.call
-    )
 
 
 def _path(tree: Tree, node: Node) -> Iterator[Node]:
@@ -193,13 +235,18 @@ def _onward(
     """Look for a session that ended where the request goes on."""
     key, known = request.identity.key, place.known
     is_all = known == len(request.atoms)
-    for end, here, back, why in _ends(request, tree, place):
-        session = tree.ends_at(end.id, key)
+    for end, here, back, why in _ends(request, tree, place, prefixes):
+        sessions = (
+            each
+            for each in tree.ends_at(end.id, key)
+            if place.is_renamed or _is_answered(request, tree, known - back, each)
+        )
+        session = next(sessions, "")
         if not session:
             continue
         if request.tools * 2 < tree.envelope(session).tools:
             # A helper that is given the whole history and little to do with it.
-            return None
+            continue
         how = Continuity.EXTENDS
         if is_all and end in place.nodes:
             how, why = Continuity.RETRY, "all of it is known"
@@ -208,20 +255,38 @@ def _onward(
             at = request.places[place.changed]
             why = f"message {at} is told otherwise, later calls are the same"
         return Recognition(how, why, prefixes, here, known - back, session)
-    return None if is_all or not key else _retold(request, tree, place, prefixes)
+    return None if is_all else _retold(request, tree, place, prefixes)
 
 
-def _ends(request: WireRequest, tree: Tree, place: _Place) -> Iterator[tuple[Node, Node, int, str]]:
+def _is_answered(request: WireRequest, tree: Tree, known: int, session: str) -> bool:
+    """Say whether what a request goes on with may be the answer that a session was given."""
+    answer, issued = _answer(request, known), tree.issued(session)
+    calls = {each for each in answer if is_telling(each)}
+    if calls and issued:
+        return not calls.isdisjoint(issued)
+    if "" not in answer and not answer.isdisjoint(issued):
+        return True
+    if request.identity.key or _has_answer(request.atoms, known):
+        return True
+    # The first words alone say nothing: the same client has the same tools, or the same prompt.
+    usual = tree.envelope(session)
+    is_alike = request.tool_names == usual.tool_names or request.prompt == usual.prompt
+    return is_alike and not usual.identity
+
+
+def _ends(
+    request: WireRequest, tree: Tree, place: _Place, prefixes: tuple[bytes, ...]
+) -> Iterator[tuple[Node, Node, int, str]]:
     """Yield where the last request of a session may have ended.
 
     With it go the node to go on from, how many atoms before the last known it is, and the reason.
     """
-    on = "it goes on at the end"
+    on, atoms = "it goes on at the end", request.atoms
     for node in place.nodes:
         yield node, node, 0, on
-    new = request.atoms[place.known :]
+    new = atoms[place.known :]
     # A request ends in words of the user where these are asked anew.
-    is_next = (new[0] if new else request.atoms[-1]).kind is not AtomKind.USER
+    is_next = (new[0] if new else atoms[-1]).kind is not AtomKind.USER
     for node in place.nodes:
         for kind in (AtomKind.USER, AtomKind.ASSISTANT):
             for path in _tails(tree, node, kind, "" if place.is_fork else request.identity.key):
@@ -231,11 +296,13 @@ def _ends(request: WireRequest, tree: Tree, place: _Place) -> Iterator[tuple[Nod
                     yield path[-1], node, 0, f"{on}; the last words of the user were moved"
                 if kind is AtomKind.ASSISTANT and is_next and new:
                     yield path[-1], node, 0, f"{on}; an answer that was cut off is whole"
-    for node in place.nodes if new else ():
-        answer = [*takewhile(lambda each: each.atom.kind in _ANSWER, _path(tree, node))]
-        if answer and answer[-1].parent is not None:
-            asked = tree.node(answer[-1].parent)
-            yield asked, asked, len(answer), f"{on}; a branch has the same answer"
+    answer = [*takewhile(lambda atom: atom.kind in _ANSWER, reversed(atoms[: place.known]))]
+    if new and answer:
+        # Others may have been given the same answer, or half of it.
+        asked = place.known - len(answer)
+        count, nodes = tree.longest(prefixes[:asked], request.identity.key) or (0, ())
+        for node in nodes if count == asked else ():
+            yield node, node, len(answer), f"{on}; others had the same answer"
 
 
 def _tails(tree: Tree, node: Node, kind: AtomKind, key: str) -> Iterator[list[Node]]:
@@ -249,15 +316,24 @@ def _tails(tree: Tree, node: Node, kind: AtomKind, key: str) -> Iterator[list[No
 def _retold(
     request: WireRequest, tree: Tree, place: _Place, prefixes: tuple[bytes, ...]
 ) -> Recognition | None:
-    """Look whether a session that names itself tells its last answers otherwise."""
-    session = tree.session_of(request.identity.key)
-    tip = tree.tip_of(session) if session else None
-    if tip is None or not place.nodes:
+    """Look whether a session tells its last answers otherwise.
+
+    It is one that names itself, or whose older messages are told otherwise as well.
+    """
+    session = tree.session_of(request.identity.key) if request.identity.key else ""
+    if place.changed >= 0 and place.nodes and not session:
+        session = place.nodes[0].session
+    tip = tree.tip_of(session) if session and place.nodes else None
+    if tip is None:
         return None
     known = {node.id for node in place.nodes}
     path = [*takewhile(lambda each: each.id not in known, _path(tree, tip))]
     words = (AtomKind.USER, AtomKind.ASSISTANT)
-    if path[-1].parent not in known or any(each.atom.kind not in words for each in path):
+    if (
+        not path
+        or path[-1].parent not in known
+        or any(each.atom.kind not in words for each in path)
+    ):
         return None
     asked = [each.atom.digest for each in reversed(path) if each.atom.kind is AtomKind.USER]
     rest = iter(atom.digest for atom in request.atoms[place.known :])
@@ -271,7 +347,7 @@ def _begun(
     request: WireRequest, tree: Tree, place: _Place, prefixes: tuple[bytes, ...]
 ) -> Recognition:
     """Say what a request begins that goes on with no session."""
-    if place.nodes and _has_answer(request.atoms, place.known):
+    if place.nodes and (place.is_fork or _has_answer(request.atoms, place.known)):
         known, node = _whole(request, tree, place)
         why = f"it goes another way after message {request.places[known - 1]}"
         if place.is_fork:

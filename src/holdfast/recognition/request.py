@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
@@ -32,11 +33,20 @@ _FOR_LATER = re.compile(
     r"|continu(?:e|ing) the (?:task|work|conversation))\b",
     re.IGNORECASE,
 )
+_MADE = re.compile(
+    r"session is being continued from|compaction is complete|\[CONTEXT COMPACTION"
+    r"|conversation (?:so far |history |before this point )*(?:has been|was|is) "
+    r"(?:compacted|summari[sz]ed)|produced a summary",
+    re.IGNORECASE,
+)
+"""What a client says before a summary that it was given: no request for one."""
 _TITLE = re.compile(
     r"\btitle generator\b|\bnaming (?:\w+ ){0,3}(?:session|conversation|chat)\b"
     r"|\b(?:generat|creat|writ)\w* (?:\w+ ){0,4}title for\b",
     re.IGNORECASE,
 )
+_OPENING = 1_000
+"""Characters of a system prompt that say whose it is; what follows may change with each request."""
 _FEW = 3
 """Messages of a request that has a history in one of them."""
 _LEAST_ASKED = 400
@@ -75,6 +85,10 @@ class WireRequest:
     model: str = ""
     tools: int = 0
     """How many tools it offers."""
+    tool_names: bytes = b""
+    """A digest of their names, and of the dialect."""
+    prompt: bytes = b""
+    """A digest of how the system prompt begins, and of the dialect."""
     has_schema: bool = False
     """Whether the answer is to follow a schema, as those of routers and titles do."""
     side: str = ""
@@ -121,17 +135,41 @@ def read_request(
                 answered.add(atom.call)
             atoms.append(atom)
             places.append(place)
+    _order_results(atoms, places)
     known = {name.lower(): value for name, value in headers.items()}
+    names, told = _tools(body.get("tools")), cast("list[object]", messages or [])
     return WireRequest(
         dialect,
         tuple(atoms),
         tuple(places),
         identity_of(known, body),
         _model(path, body),
-        tools=_tools(body.get("tools")),
+        len(names),
+        _digest(dialect, *names),
+        _digest(dialect, _prompt(told, body)[:_OPENING]),
         has_schema=_has_schema(body),
-        side=_side(path, known, body) or _helper_asked(messages, body),
+        side=_side(path, known, body) or _helper_asked(told, body),
     )
+
+
+def _order_results(atoms: list[Atom], places: list[int]) -> None:
+    """Put results into the order of their calls: clients tell them as they came, or as asked."""
+    asked: list[str] = []
+    at = 0
+    while at < len(atoms):
+        if atoms[at].kind is AtomKind.CALL:
+            asked.append(atoms[at].call)
+        end = at
+        while end < len(atoms) and atoms[end].kind is AtomKind.RESULT and atoms[end].call in asked:
+            end += 1
+        if end > at:
+            both = sorted(
+                zip(atoms[at:end], places[at:end], strict=True),
+                key=lambda pair: asked.index(pair[0].call),
+            )
+            atoms[at:end], places[at:end] = [one for one, _ in both], [place for _, place in both]
+            asked = []
+        at = max(end, at + 1)
 
 
 def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> ClientIdentity:
@@ -148,15 +186,19 @@ def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Clien
     return ClientIdentity(ours or headers.get("session_id", "") or named)
 
 
-def _tools(offered: object) -> int:
-    """Count tools; Gemini puts them all into one."""
-    each = cast("list[object]", offered) if isinstance(offered, list) else []
-    inner = [
-        cast("dict[str, object]", one).get("functionDeclarations")
-        for one in each
-        if isinstance(one, dict)
-    ]
-    return sum(len(cast("list[object]", one)) if isinstance(one, list) else 1 for one in inner)
+def _tools(offered: object) -> list[str]:
+    """Return the names of tools; Gemini puts them all into one."""
+    names: list[str] = []
+    for each in cast("list[object]", offered) if isinstance(offered, list) else []:
+        tool = cast("dict[str, object]", each) if isinstance(each, dict) else {}
+        many = tool.get("functionDeclarations")
+        inner = tool.get("function")
+        if isinstance(many, list):
+            names += _tools(cast("list[object]", many))
+        else:
+            named = cast("dict[str, object]", inner) if isinstance(inner, dict) else tool
+            names.append(str(named.get("name") or named.get("type")))
+    return names
 
 
 def _model(path: str, body: Mapping[str, object]) -> str:
@@ -165,13 +207,12 @@ def _model(path: str, body: Mapping[str, object]) -> str:
     return named or str(body.get("model") or "")
 
 
-def _helper_asked(messages: object, body: Mapping[str, object]) -> str:
+def _helper_asked(told: list[object], body: Mapping[str, object]) -> str:
     """Say whether the last message asks for a summary of it all, as clients that compact do.
 
     Nothing else tells such a request from a turn: it has the same prompt, tools and history. One
     without tools may also say so in its system prompt, or that it wants a title.
     """
-    told = cast("list[object]", messages) if messages else []
     if not told or not isinstance(told[-1], dict):
         return ""
     fields = cast("dict[str, object]", told[-1])
@@ -185,17 +226,24 @@ def _helper_asked(messages: object, body: Mapping[str, object]) -> str:
         if _TITLE.search(prompt):
             return "title"
         text = prompt + text
-    is_asked = len(text) >= _LEAST_ASKED and all(
-        pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER)
+    is_asked = (
+        len(text) >= _LEAST_ASKED
+        and all(pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER))
+        and not _MADE.search(text)
     )
     return "compaction" if is_asked else ""
 
 
 def _prompt(messages: list[object], body: Mapping[str, object]) -> str:
     beside = [body.get(name) for name in ("system", "instructions", "systemInstruction")]
-    first = cast("dict[str, object]", messages[0]) if isinstance(messages[0], dict) else {}
-    among = first if first.get("role") in ("system", "developer") else None
-    return json.dumps([*beside, among])[:_ENDS]
+    if messages and isinstance(messages[0], dict):
+        first = cast("dict[str, object]", messages[0])
+        beside += [first.get("content")] if first.get("role") in ("system", "developer") else []
+    return json.dumps(beside)[:_ENDS]
+
+
+def _digest(*words: str) -> bytes:
+    return sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()[:8]
 
 
 def _has_schema(body: Mapping[str, object]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from holdfast.recognition.atoms import Atom
 
@@ -32,10 +32,16 @@ class Node:
 class Envelope:
     """What the requests of a session came with."""
 
+    identity: str = ""
+    """Who they said to be."""
     tools: int = 0
     """The most tools that one of them offered."""
     has_schema: bool = False
     """Whether one of them asked for an answer by a schema."""
+    tool_names: bytes = b""
+    """The digest of the names of the last one's tools."""
+    prompt: bytes = b""
+    """The digest of how the last one's system prompt begins."""
 
 
 class Tree(Protocol):
@@ -70,11 +76,19 @@ class Tree(Protocol):
         """Say whether an identity was at a node."""
         ...
 
-    def ends_at(self, id_: int, identity: str) -> str:
-        """Return the newest session whose last request ended at a node; nothing if none did.
+    def ends_at(self, id_: int, identity: str) -> Sequence[str]:
+        """Return the sessions whose last request ended at a node, the newest first.
 
-        With an identity it is one of that identity, or one that never told any.
+        With an identity it is those of that identity, or that never told any.
         """
+        ...
+
+    def issued(self, session: str) -> Collection[str]:
+        """Return the tokens of the answers to the last request of a session."""
+        ...
+
+    def issuer(self, call: Atom) -> Node | None:
+        """Return the last node of the request whose answer had a call."""
         ...
 
     def session_of(self, identity: str) -> str:
