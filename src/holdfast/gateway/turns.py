@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from itertools import takewhile
@@ -32,7 +32,7 @@ from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Load
-from holdfast.transcript import Message, Role, Text
+from holdfast.transcript import Message, Recalled, Role, Text
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
+    from holdfast.memory_runtime import MemoryHub
     from holdfast.recognition.atoms import Atom
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
@@ -72,8 +73,10 @@ class ClientTurn:
     """Where the client has what was said, as an index of its messages by the ids in the store."""
     window: int
     """What the model takes, in tokens."""
-    recalled: bool = False
-    """Whether memory was put into the request, which the answer may repeat."""
+    counted: AsyncConversation | None = None
+    """The conversation whose tokens a side call asks for."""
+    memory: MemoryHub | None = None
+    """What is told of the turn when it ends, where memory is configured."""
     issue: Callable[[Sequence[Atom]], None] | None = None
     """Takes in the calls of the answer, to know them again."""
 
@@ -88,18 +91,47 @@ class ClientTurn:
         if is_partial:
             # A message of its own, so that a client that sends the part back is understood.
             await self.chat.add_assistant(CUT_OFF)
+        elif self.memory is not None and not any(each.calls for each in reply.messages):
+            words = "\n\n".join(filter(None, (each.text for each in reply.messages)))
+            window = await in_store(self.chat.sync.live.refresh)
+            asked = [each.message for each in window.entries if each.message.role is Role.USER]
+            if asked and words:
+                self.memory.after_turn(asked[-1].text, words)
+
+    @property
+    def recalled(self) -> bool:
+        """Say whether memory may be in the request, which the answer may repeat."""
+        return self.memory is not None
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
-        if self.chat is None:
-            return await in_store(self._cut) if self.found.node is not None else None
-        body = await self.chat.body(self.request.dialect)
-        window = await in_store(self.chat.sync.live.refresh)
+        chat = self.counted or self.chat
+        if chat is None:
+            is_known = self.found.node is not None or self.request.side == "compaction"
+            return await in_store(self._cut) if is_known else None
+        body = None if self.chat is None else await self.chat.body(self.request.dialect)
+        window = await in_store(chat.sync.live.refresh)
+        told = self._remembered(window)
         if all(entry.kind is Kind.SAID for entry in window.entries):
-            return None
-        spliced = self._spliced(window)
-        is_valid = spliced is not None and not self._dialect.validate(Body(spliced))
-        return spliced if is_valid else body.messages
+            return None if told is self.messages else [*told]
+        spliced = self._spliced(window, told)
+        if spliced is not None and not self._dialect.validate(Body(spliced)):
+            return spliced
+        return None if body is None else _remarked(body.messages, self.messages, len(body.messages))
+
+    def _remembered(self, window: Window) -> Sequence[dict[str, object]]:
+        """Return the client's messages with the memory that was recalled for each, each time."""
+        told = [*self.messages]
+        for entry in window.entries if self.memory is not None else ():
+            place = self.places.get(_source(entry))
+            recalled = [part for part in entry.message.parts if isinstance(part, Recalled)]
+            if place is None or not recalled:
+                continue
+            said = self._dialect.decode(Body([told[place]]))
+            parts = (*recalled, *said[-1].parts)
+            written = self._dialect.encode((*said[:-1], replace(said[-1], parts=parts))).messages
+            told[place : place + 1] = written if len(written) == 1 else [told[place]]
+        return told if told != self.messages else self.messages
 
     @property
     def _dialect(self) -> Dialect:
@@ -117,7 +149,9 @@ class ClientTurn:
         cut = engine.compress(self.messages, format=self.request.dialect)
         return cut.messages if cut.report.tokens_before > room else None
 
-    def _spliced(self, window: Window) -> list[dict[str, object]] | None:
+    def _spliced(
+        self, window: Window, told: Sequence[dict[str, object]]
+    ) -> list[dict[str, object]] | None:
         """Return what was written in place of old messages, and the client's words for the rest.
 
         What the client no longer tells is not told again, unless a compaction wrote it. Nothing is
@@ -138,7 +172,8 @@ class ClientTurn:
             if entry.kind is not Kind.SAID:
                 shown += self._dialect.encode((entry.message,)).messages
             else:
-                shown += [self.messages[place] for place in found if place < tail]
+                shown += [told[place] for place in found if place < tail]
+        head = len(shown)
         shortened: dict[int, Message] = {}
         for entry, found in zip(entries[folded + 1 :], places[folded + 1 :], strict=True):
             if entry.kind is Kind.SAID:
@@ -150,8 +185,8 @@ class ClientTurn:
             if place in shortened:
                 shown += self._dialect.encode((shortened[place],)).messages
             else:
-                shown.append(self.messages[place])
-        return shown
+                shown.append(told[place])
+        return _remarked(shown, self.messages, head)
 
     def _places_of(self, entry: Entry, results: Mapping[str, int]) -> list[int]:
         """Return where the client has what an entry says; results are found by their calls."""
@@ -192,6 +227,41 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
     return {**message, "content": bare}
 
 
+def _remarked(
+    shown: Sequence[dict[str, object]], told: Sequence[dict[str, object]], head: int
+) -> list[dict[str, object]]:
+    """Return messages with a cache marker at the end of their head where the client's went.
+
+    It had one on a message that was folded. Never more stand there than the client had set: a
+    provider refuses a fifth, and one on thoughts or on nothing.
+    """
+    had, kept = _markers(told), _markers(shown)
+    if len(kept) >= len(had):
+        return [*shown]
+    marked = [*shown]
+    for at in reversed(range(head)):
+        content = marked[at].get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        last = cast("list[dict[str, object]]", blocks)[-1] if isinstance(blocks, list) else {}
+        if last.get("text") and last.get("type") == "text":
+            if _MARKER not in last:
+                new = {**last, _MARKER: had[len(had) - len(kept) - 1]}
+                marked[at] = {**marked[at], "content": [*cast("list[object]", blocks)[:-1], new]}
+            break
+    return marked
+
+
+def _markers(messages: Sequence[dict[str, object]]) -> list[object]:
+    """Return the cache markers of messages, in their order."""
+    return [
+        cast("dict[str, object]", block)[_MARKER]
+        for message in messages
+        if isinstance(content := message.get("content"), list)
+        for block in cast("list[object]", content)
+        if isinstance(block, dict) and _MARKER in block
+    ]
+
+
 def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
 
@@ -204,18 +274,27 @@ class TurnKeeper:
     tree: TreeFile
     context_length: int | None = None
     """What every model takes, in tokens; by default as configured, or what is known of each."""
+    memory: MemoryHub | None = None
+    """What is recalled for each turn, where a provider is configured."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
-        messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
+        told = body.get(MESSAGES[request.dialect]) or []
+        messages = cast("list[dict[str, object]]", told)
+        if isinstance(told, str):
+            messages = [{"role": "user", "content": told}]
         window = self.context_length or self.conversations.window(request.model)
         while True:
             found = await in_store(partial(recognize, request, self.tree))
             if found.how is Continuity.SIDE:
-                return ClientTurn(request, found, messages, None, {}, window)
+                if request.side != "count" or found.node is None or not found.known:
+                    return ClientTurn(request, found, messages, None, {}, window)
+                counted = await self.conversations.aopen(found.node.session)
+                places = await in_store(partial(self._places, request, found, ()))
+                return ClientTurn(request, found, messages, None, places, window, counted)
             place = found.session or (found.node.session if found.node else "")
             place = place or (found.prefixes[0].hex() if found.prefixes else "")
             async with self._locks.setdefault(place, asyncio.Lock()):
@@ -246,7 +325,9 @@ class TurnKeeper:
         await in_store(partial(self.tree.record, request, found, key, new))
         places = await in_store(partial(self._places, request, found, new))
         issue = partial(self.tree.issue, key)
-        return ClientTurn(request, found, messages, chat, places, window, issue=issue)
+        return ClientTurn(
+            request, found, messages, chat, places, window, memory=self.memory, issue=issue
+        )
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""
@@ -320,6 +401,10 @@ class TurnKeeper:
         begun = chat.live.refresh().entries[-1] if known else None
         if begun and atoms_in(begun.message) == request.atoms[fresh - known : fresh]:
             self._cut(chat, {begun.id})
+        if self.memory is not None and said and said[-1].role is Role.USER and said[-1].text:
+            recalled = self.memory.recall(said[-1].text)
+            parts = (Recalled(recalled), *said[-1].parts) if recalled else said[-1].parts
+            said = (*said[:-1], replace(said[-1], parts=parts))
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh
@@ -359,7 +444,7 @@ class TurnKeeper:
             for atom, place in zip(request.atoms[: found.known], request.places, strict=False):
                 if (message := by_call.get((atom.kind, atom.call))) is not None:
                     places.setdefault(message, place)
-        for message, place in zip(new, request.places[found.known :], strict=True):
+        for message, place in zip(new, request.places[found.known :], strict=False):
             places.setdefault(message, place)
         return places
 

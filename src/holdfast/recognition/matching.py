@@ -259,14 +259,18 @@ def _onward(
 
 
 def _is_answered(request: WireRequest, tree: Tree, known: int, session: str) -> bool:
-    """Say whether what a request goes on with may be the answer that a session was given."""
+    """Say whether what a request goes on with may be the answer that a session was given.
+
+    Once an answer is in common nobody else has it, and a client may tell the next one otherwise.
+    """
+    if _has_answer(request.atoms, known):
+        return True
     answer, issued = _answer(request, known), tree.issued(session)
     calls = {each for each in answer if is_telling(each)}
-    if calls and issued:
+    key = request.identity.key
+    if calls and issued and (not key or any(map(is_telling, issued))):
         return not calls.isdisjoint(issued)
-    if "" not in answer and not answer.isdisjoint(issued):
-        return True
-    if request.identity.key or _has_answer(request.atoms, known):
+    if key or ("" not in answer and not answer.isdisjoint(issued)):
         return True
     # The first words alone say nothing: the same client has the same tools, or the same prompt.
     usual = tree.envelope(session)
