@@ -57,9 +57,9 @@ class Agent:
         chance = self.chance
         if chance.random() < 0.25:
             self.history += [f"Done {chance.random()}.", f"Next, please: {chance.random()}."]
-            said = {"role": "assistant", "content": self.history[-2]}
+            said: dict[str, object] = {"role": "assistant", "content": self.history[-2]}
             return [*atoms_of(said, self.dialect)]
-        calls = [
+        calls: list[tuple[str, dict[str, object]]] = [
             (f"call_{chance.getrandbits(60):x}", {"path": f"{chance.choice('abc')}.py"})
             for _ in range(chance.choice([1, 1, 2, 3]))
         ]

@@ -24,12 +24,13 @@ from holdfast.conversation.effects import in_store
 from holdfast.conversation.passes import pieces_of
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract_adapter import truncating_engine
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents.container import SYSTEM_KEYS
+from holdfast.ports import Amendment
 from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
-from holdfast.session import Cause, Change, Kind
+from holdfast.session import Cause, Change, Fork, Kind
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Load
 from holdfast.transcript import Message, Recalled, Role, Text
@@ -283,9 +284,8 @@ class TurnKeeper:
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
         told = body.get(MESSAGES[request.dialect]) or []
-        messages = cast("list[dict[str, object]]", told)
-        if isinstance(told, str):
-            messages = [{"role": "user", "content": told}]
+        alone: dict[str, object] = {"role": "user", "content": told}
+        messages = [alone] if isinstance(told, str) else cast("list[dict[str, object]]", told)
         window = self.context_length or self.conversations.window(request.model)
         while True:
             found = await in_store(partial(recognize, request, self.tree))
@@ -348,7 +348,14 @@ class TurnKeeper:
             child = await parent.branch(found.node.message, keep_parent=True)
             await in_store(partial(self.conversations.adopt, key, child.sync))
             return child
-        return await self.conversations.aopen(key)
+        chat = await self.conversations.aopen(key)
+        if found.follows:
+            before = await self.conversations.aopen(found.follows)
+            # One that comes from another already stays where it is.
+            with suppress(Conflict):
+                link = Amendment(parent=before.id, fork=Fork.RESET)
+                await in_store(partial(chat.sync.live.amend, link))
+        return chat
 
     def _recorded(
         self,
