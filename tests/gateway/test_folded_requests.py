@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.gateway.client_turn import ClientTurn
 from holdfast.gateway.tree_file import TreeFile
-from holdfast.gateway.turns import ClientTurn, TurnKeeper
+from holdfast.gateway.turns import TurnKeeper
 from holdfast.recognition.matching import Continuity
 from holdfast.recognition.request import read_request
 from holdfast.wire import DIALECTS, Body

@@ -8,194 +8,46 @@ place of what it stands for, and everything else in the client's own newest word
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from itertools import takewhile
 from typing import TYPE_CHECKING, cast
-from uuid import uuid4
-from weakref import WeakValueDictionary
 
-from holdfast.agent.drafts import CUT_OFF
-from holdfast.compaction import Policy
+import msgspec
+
 from holdfast.conversation.effects import in_store
-from holdfast.conversation.passes import pieces_of
-from holdfast.engines import EngineDeps
-from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents.container import SYSTEM_KEYS
+from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
-from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
+from holdfast.recognition.atoms import ANSWERS, atoms_in
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Fork, Kind
-from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Load
-from holdfast.transcript import Message, Recalled, Role, Text
+from holdfast.transcript import Message, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.memory_runtime import MemoryHub
-    from holdfast.recognition.atoms import Atom
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
     from holdfast.session import Entry, Window
-    from holdfast.wire import Dialect
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.registry import Conversations
 
-__all__ = ["ClientTurn", "TurnKeeper"]
+__all__ = ["TurnKeeper"]
 
-_SIDE_SHARE = 0.8
-"""How much of a window the history of a side call may take; prompt and answer have the rest."""
 _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""
-_PROMPT_AMONG_MESSAGES = frozenset({"openai", "responses"})
-
-
-@dataclass(frozen=True, slots=True)
-class ClientTurn:
-    """A request that was recognized, with the conversation it belongs to."""
-
-    request: WireRequest
-    found: Recognition
-    messages: Sequence[dict[str, object]]
-    """The client's own messages."""
-    chat: AsyncConversation | None
-    """The conversation; None for a side call, which goes out as it came in."""
-    places: Mapping[int, int]
-    """Where the client has what was said, as an index of its messages by the ids in the store."""
-    window: int
-    """What the model takes, in tokens."""
-    counted: AsyncConversation | None = None
-    """The conversation whose tokens a side call asks for."""
-    memory: MemoryHub | None = None
-    """What is told of the turn when it ends, where memory is configured."""
-    issue: Callable[[Sequence[Atom]], None] | None = None
-    """Takes in the calls of the answer, to know them again."""
-
-    async def answered(self, answer: Mapping[str, object], *, is_partial: bool) -> None:
-        """Record the answer that the client was given."""
-        if self.chat is None:
-            return
-        reply = await self.chat.add_response(answer)
-        said = [atom for each in reply.messages for atom in atoms_in(each)]
-        if self.issue is not None and not is_partial:
-            await in_store(partial(self.issue, said))
-        if is_partial:
-            # A message of its own, so that a client that sends the part back is understood.
-            await self.chat.add_assistant(CUT_OFF)
-        elif self.memory is not None and not any(each.calls for each in reply.messages):
-            words = "\n\n".join(filter(None, (each.text for each in reply.messages)))
-            window = await in_store(self.chat.sync.live.refresh)
-            asked = [each.message for each in window.entries if each.message.role is Role.USER]
-            if asked and words:
-                self.memory.after_turn(asked[-1].text, words)
-
-    @property
-    def recalled(self) -> bool:
-        """Say whether memory may be in the request, which the answer may repeat."""
-        return self.memory is not None
-
-    async def outgoing(self) -> list[dict[str, object]] | None:
-        """Return the messages to send, compacted if that is due; None for those that came in."""
-        chat = self.counted or self.chat
-        if chat is None:
-            is_known = self.found.node is not None or self.request.side == "compaction"
-            return await in_store(self._cut) if is_known else None
-        body = None if self.chat is None else await self.chat.body(self.request.dialect)
-        window = await in_store(chat.sync.live.refresh)
-        told = self._remembered(window)
-        if all(entry.kind is Kind.SAID for entry in window.entries):
-            return None if told is self.messages else [*told]
-        spliced = self._spliced(window, told)
-        if spliced is not None and not self._dialect.validate(Body(spliced)):
-            return spliced
-        return None if body is None else _remarked(body.messages, self.messages, len(body.messages))
-
-    def _remembered(self, window: Window) -> Sequence[dict[str, object]]:
-        """Return the client's messages with the memory that was recalled for each, each time."""
-        told = [*self.messages]
-        for entry in window.entries if self.memory is not None else ():
-            place = self.places.get(_source(entry))
-            recalled = [part for part in entry.message.parts if isinstance(part, Recalled)]
-            if place is None or not recalled:
-                continue
-            said = self._dialect.decode(Body([told[place]]))
-            parts = (*recalled, *said[-1].parts)
-            written = self._dialect.encode((*said[:-1], replace(said[-1], parts=parts))).messages
-            told[place : place + 1] = written if len(written) == 1 else [told[place]]
-        return told if told != self.messages else self.messages
-
-    @property
-    def _dialect(self) -> Dialect:
-        return DIALECTS[self.request.dialect]
-
-    def _cut(self) -> list[dict[str, object]] | None:
-        """Return the history of a side call without its oldest part, where it does not fit.
-
-        Whoever asks for a summary of it all gets what was said, and not what we made of it.
-        """
-        room = int(self.window * _SIDE_SHARE)
-        engine = truncating_engine(
-            Policy(context_length=self.window, fit=room), EngineDeps(clock=SystemClock())
-        )
-        cut = engine.compress(self.messages, format=self.request.dialect)
-        return cut.messages if cut.report.tokens_before > room else None
-
-    def _spliced(
-        self, window: Window, told: Sequence[dict[str, object]]
-    ) -> list[dict[str, object]] | None:
-        """Return what was written in place of old messages, and the client's words for the rest.
-
-        What the client no longer tells is not told again, unless a compaction wrote it. Nothing is
-        returned where one message of ours stands for several of the client.
-        """
-        entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
-        folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
-        atoms = zip(self.request.atoms, self.request.places, strict=True)
-        results = {
-            atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT and atom.call
-        }
-        places = [self._places_of(entry, results) for entry in entries]
-        tail = min((place for each in places[folded + 1 :] for place in each), default=None)
-        tail = len(self.messages) if tail is None else tail
-        leading = _leading(self.request.dialect, self.messages)
-        shown = [*leading]
-        for entry, found in zip(entries[: folded + 1], places, strict=False):
-            if entry.kind is not Kind.SAID:
-                shown += self._dialect.encode((entry.message,)).messages
-            else:
-                shown += [told[place] for place in found if place < tail]
-        head = len(shown)
-        shortened: dict[int, Message] = {}
-        for entry, found in zip(entries[folded + 1 :], places[folded + 1 :], strict=True):
-            if entry.kind is Kind.SAID:
-                continue
-            if len(found) != 1:
-                return None
-            shortened[found[0]] = entry.message
-        for place in range(max(tail, len(leading)), len(self.messages)):
-            if place in shortened:
-                shown += self._dialect.encode((shortened[place],)).messages
-            else:
-                shown.append(told[place])
-        return _remarked(shown, self.messages, head)
-
-    def _places_of(self, entry: Entry, results: Mapping[str, int]) -> list[int]:
-        """Return where the client has what an entry says; results are found by their calls."""
-        calls = [bare_call_id(result.call_id) for result in entry.message.results]
-        found = {results[call] for call in calls if call in results}
-        if not found and (place := self.places.get(_source(entry))) is not None:
-            found = {place}
-        return sorted(found)
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -203,13 +55,6 @@ def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object])
     beside = next((body[name] for name in SYSTEM_KEYS[dialect] if body.get(name)), None)
     read = DIALECTS[dialect].decode(Body(cast("list[dict[str, object]]", [*leading]), beside))
     return "\n\n".join(message.text for message in read)
-
-
-def _leading(dialect: str, messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
-    """Return the messages at the beginning that are system prompts, where a dialect has such."""
-    if dialect not in _PROMPT_AMONG_MESSAGES:
-        return []
-    return list(takewhile(lambda each: each.get("role") in ("system", "developer"), messages))
 
 
 def _unmarked(message: dict[str, object]) -> dict[str, object]:
@@ -228,43 +73,43 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
     return {**message, "content": bare}
 
 
-def _remarked(
-    shown: Sequence[dict[str, object]], told: Sequence[dict[str, object]], head: int
-) -> list[dict[str, object]]:
-    """Return messages with a cache marker at the end of their head where the client's went.
-
-    It had one on a message that was folded. Never more stand there than the client had set: a
-    provider refuses a fifth, and one on thoughts or on nothing.
-    """
-    had, kept = _markers(told), _markers(shown)
-    if len(kept) >= len(had):
-        return [*shown]
-    marked = [*shown]
-    for at in reversed(range(head)):
-        content = marked[at].get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        last = cast("list[dict[str, object]]", blocks)[-1] if isinstance(blocks, list) else {}
-        if last.get("text") and last.get("type") == "text":
-            if _MARKER not in last:
-                new = {**last, _MARKER: had[len(had) - len(kept) - 1]}
-                marked[at] = {**marked[at], "content": [*cast("list[object]", blocks)[:-1], new]}
-            break
-    return marked
+def _packed(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeError:
+        return json.dumps(value).encode()
 
 
-def _markers(messages: Sequence[dict[str, object]]) -> list[object]:
-    """Return the cache markers of messages, in their order."""
+def _answering(
+    said: Sequence[Message], asked: Sequence[Message], stored: Sequence[Message]
+) -> list[Message]:
+    """Return results under the ids that their calls have in the store."""
+    ids = {
+        told.id: kept.id
+        for theirs, ours in zip(asked, stored, strict=False)
+        for told, kept in zip(theirs.calls, ours.calls, strict=False)
+    }
     return [
-        cast("dict[str, object]", block)[_MARKER]
-        for message in messages
-        if isinstance(content := message.get("content"), list)
-        for block in cast("list[object]", content)
-        if isinstance(block, dict) and _MARKER in block
+        replace(
+            message,
+            parts=tuple(
+                replace(part, call_id=ids.get(part.call_id, part.call_id))
+                if isinstance(part, ToolResult)
+                else part
+                for part in message.parts
+            ),
+        )
+        for message in said
     ]
 
 
-def _source(entry: Entry) -> int:
-    return entry.id if entry.stands_for is None else entry.stands_for
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The conversation that a request belongs to, before anything of it is recorded."""
+
+    found: Recognition
+    key: str
+    chat: Conversation
 
 
 @dataclass(slots=True)
@@ -279,82 +124,117 @@ class TurnKeeper:
     """What is recalled for each turn, where a provider is configured."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
-    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a request is taken: one after the other, each sees what those before it said."""
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
-        told = body.get(MESSAGES[request.dialect]) or []
-        alone: dict[str, object] = {"role": "user", "content": told}
-        messages = [alone] if isinstance(told, str) else cast("list[dict[str, object]]", told)
-        window = self.context_length or self.conversations.window(request.model)
+        opened: _Opened | None = None
         while True:
-            found = await in_store(partial(recognize, request, self.tree))
-            if found.how is Continuity.SIDE:
-                if request.side != "count" or found.node is None or not found.known:
-                    return ClientTurn(request, found, messages, None, {}, window)
-                counted = await self.conversations.aopen(found.node.session)
-                places = await in_store(partial(self._places, request, found, ()))
-                return ClientTurn(request, found, messages, None, places, window, counted)
-            place = found.session or (found.node.session if found.node else "")
-            place = place or (found.prefixes[0].hex() if found.prefixes else "")
-            async with self._locks.setdefault(place, asyncio.Lock()):
-                # Another request may have gone on from there while this one waited.
-                if await in_store(partial(recognize, request, self.tree)) == found:
-                    return await self._taken(request, found, body, messages, window)
-
-    async def _taken(
-        self,
-        request: WireRequest,
-        found: Recognition,
-        body: Mapping[str, object],
-        messages: Sequence[dict[str, object]],
-        window: int,
-    ) -> ClientTurn:
-        key = found.session or f"gateway:{uuid4().hex}"
-        chat = await self._chat(key, found)
-        held = await chat.session()
-        if (held.model, held.context_length) != (request.model, window):
-            # One that does not fit is recorded all the same; its provider says so.
+            async with self._taking:
+                taken = await in_store(partial(self._take, request, body, opened))
+            if isinstance(taken, ClientTurn):
+                return taken
+            opened = taken
+            # What does not fit another model is compacted first, which may wait for a model. If
+            # it does not fit even then, it is recorded all the same; its provider says so.
             with suppress(ConfigError):
-                await chat.switch_model(request.model, window)
-        leading = _leading(request.dialect, messages)
-        if prompt := _prompt(request.dialect, body, leading):
-            await chat.set_system(prompt)
-        chat.sync.live.beside = self._tools(chat.sync, body)
-        new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
-        await in_store(partial(self.tree.record, request, found, key, new))
-        places = await in_store(partial(self._places, request, found, new))
-        issue = partial(self.tree.issue, key)
-        return ClientTurn(
-            request, found, messages, chat, places, window, memory=self.memory, issue=issue
-        )
+                chat = AsyncConversation(opened.chat)
+                await chat.switch_model(request.model, self._window(request))
+
+    def _window(self, request: WireRequest) -> int:
+        return self.context_length or self.conversations.window(request.model)
+
+    def _take(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request while no other process adds to a conversation that begins like it."""
+        with self.tree.claimed(request.atoms[0].digest if request.atoms else b""):
+            return self._taken(request, body, opened)
+
+    def _taken(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request, unless its conversation has another model: then it is returned.
+
+        Args:
+            request: The request.
+            body: All that it says.
+            opened: What was returned before the model was switched.
+        """
+        said = body.get(MESSAGES[request.dialect]) or []
+        spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
+        messages = cast("Sequence[dict[str, object]]", spoken)
+        found, window = recognize(request, self.tree), self._window(request)
+        turn = ClientTurn(request, found, messages, window)
+        if found.how is Continuity.SIDE or not request.atoms:
+            if request.side != "count" or found.node is None or not found.known:
+                return turn
+            counted = self.conversations.open(found.node.session)
+            places = partial(self._places, request, found, ())
+            return replace(turn, counted=counted, places=places)
+        is_switched = opened is not None and opened.found == found
+        if opened is None or not is_switched:
+            key = self._key(request, found)
+            opened = _Opened(found, key, self._chat(key, request, found))
+        chat, live = opened.chat, opened.chat.live
+        with live.lock:
+            live.refresh()
+            held = live.session
+            if (held.model, held.context_length) != (request.model, window) and not is_switched:
+                return opened
+            live.beside = self._tools(chat, body)
+            prompt = _prompt(request.dialect, body, leading_prompts(request.dialect, messages))
+            if prompt and prompt.rstrip() != chat.log.system:
+                chat.set_system(prompt)
+            new = self._recorded(chat, request, found, messages)
+            self.tree.record(request, found, opened.key, new)
+            is_unfolded = is_plain(live.window) and not chat.compactor.is_due()
+            if is_unfolded:
+                chat.compactor.handed_out()
+            return replace(
+                turn,
+                conversation=chat,
+                places=partial(self._places, request, found, new),
+                plain=(live.id, live.window.head.generation) if is_unfolded else None,
+                memory=self.memory,
+                issue=partial(self.tree.issue, opened.key),
+            )
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""
         if not body.get("tools"):
             return Load()
-        written = json.dumps(body["tools"])
-        digest = sha256(written.encode()).digest()
+        digest = sha256(_packed(body["tools"])).digest()
         if digest not in self._weighed:
             if len(self._weighed) >= _MOST_TOOLS:
                 self._weighed.clear()
-            read = Message(Role.SYSTEM, (Text(written),))
+            read = Message(Role.SYSTEM, (Text(json.dumps(body["tools"])),))
             self._weighed[digest] = chat.live.deps.engine.load((read,))
         return self._weighed[digest]
 
-    async def _chat(self, key: str, found: Recognition) -> AsyncConversation:
-        if found.how is Continuity.BRANCH and found.node is not None:
-            parent = await self.conversations.aopen(found.node.session)
-            child = await parent.branch(found.node.message, keep_parent=True)
-            await in_store(partial(self.conversations.adopt, key, child.sync))
-            return child
-        chat = await self.conversations.aopen(key)
+    def _key(self, request: WireRequest, found: Recognition) -> str:
+        if found.session:
+            return found.session
+        # Of what is said alone, so that one that was cut off before the tree had it is found again.
+        said = f"{self.tree.id}\0{request.identity.key}\0{found.prefixes[-1].hex()}"
+        for count in itertools.count():
+            key = f"gateway:{sha256(f'{said}{count or str()}'.encode()).hexdigest()[:32]}"
+            if self.tree.tip_of(key) is None:
+                return key
+        raise AssertionError
+
+    def _chat(self, key: str, request: WireRequest, found: Recognition) -> Conversation:
+        conversations = self.conversations
+        if found.how is Continuity.BRANCH and found.node and not conversations.store.keyed(key):
+            parent = conversations.open(found.node.session)
+            parent.branch(found.node.message, key=key, keep_parent=True)
+        chat = conversations.open(key, model=request.model, context_length=self._window(request))
         if found.follows:
-            before = await self.conversations.aopen(found.follows)
             # One that comes from another already stays where it is.
             with suppress(Conflict):
-                link = Amendment(parent=before.id, fork=Fork.RESET)
-                await in_store(partial(chat.sync.live.amend, link))
+                before = conversations.open(found.follows).id
+                chat.live.amend(Amendment(parent=before, fork=Fork.RESET))
         return chat
 
     def _recorded(
@@ -367,21 +247,28 @@ class TurnKeeper:
         """Write what is new to the log; return the id of its message for each new atom."""
         wanted = request.atoms[found.known :]
         ids: list[int] = []
-        after = _after(chat.live.refresh(), found.node.message if found.node else 0)
-        gone: set[int] = set()
-        for index, entry in enumerate(after):
-            atoms = atoms_in(entry.message)
-            if wanted[len(ids) : len(ids) + len(atoms)] == atoms:
-                ids += [entry.id] * len(atoms)
-            elif not ids and entry.message.role is Role.USER:
-                # Words that the client moves to the end of every request.
-                gone.add(entry.id)
-            else:
-                # An answer that the client has otherwise, or that it never received.
-                gone.update(each.id for each in after[index:])
-                break
-        if gone:
-            self._cut(chat, gone)
+
+        def is_next(entry: Entry) -> bool:
+            atoms = atoms_in(chat.store.whole(entry.id) if entry.shortened else entry.message)
+            if wanted[len(ids) : len(ids) + len(atoms)] != atoms:
+                return False
+            ids.extend([entry.id] * len(atoms))
+            return True
+
+        window, node = chat.live.window, found.node
+        after = _after(window, node.message if node else 0)
+        # An answer that the client has otherwise, or that it never received, or words that it moves
+        # to the end of every request.
+        gone = {entry.id for entry in after if not is_next(entry)}
+        back: list[Entry] = []
+        is_answer = len(ids) < len(wanted) and wanted[len(ids)].kind in ANSWERS
+        if node and is_answer and found.how is not Continuity.ROOT:
+            # Of two requests that are the same, the later one takes the other's answer out.
+            said, shown = chat.store.entry(node.message), {entry.id for entry in window.entries}
+            since = chat.store.since(said.session, said.position)
+            back = [entry for entry in since if entry.id not in shown and is_next(entry)]
+        if gone or back:
+            self._change(chat, gone, back)
         fresh = found.known + len(ids)
         if fresh < len(request.atoms):
             ids += self._appended(chat, request, messages, fresh)
@@ -397,42 +284,43 @@ class TurnKeeper:
         decode, first = DIALECTS[request.dialect].decode, min(request.places[fresh:])
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
-            # Calls without an id are known by their place among all.
-            said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
+            # Calls without an id are known by their place among all, or in the answer.
+            before = decode(Body([*messages[:first]]))
+            said = decode(Body([*messages]))[len(before) :]
+            said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
             said = decode(Body(new))
         # Words may be added to a message that was sent before, behind the results in it.
         known = request.places[:fresh].count(first)
         while known and known >= (count := len(atoms_in(said[0]))):
             said, known = said[1:], known - count
-        begun = chat.live.refresh().entries[-1] if known else None
+        begun = chat.live.window.entries[-1] if known else None
         if begun and atoms_in(begun.message) == request.atoms[fresh - known : fresh]:
-            self._cut(chat, {begun.id})
+            self._change(chat, {begun.id}, ())
         if self.memory is not None and said and said[-1].role is Role.USER and said[-1].text:
             recalled = self.memory.recall(said[-1].text)
             parts = (Recalled(recalled), *said[-1].parts) if recalled else said[-1].parts
-            said = (*said[:-1], replace(said[-1], parts=parts))
+            said = [*said[:-1], replace(said[-1], parts=parts)]
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh
         # Results that are told twice are one atom.
         return [*ids, *[entries[-1].id] * missing][:missing]
 
-    def _cut(self, chat: Conversation, gone: set[int]) -> None:
-        """Take messages out of the window that the client does not have; the log keeps them."""
+    def _change(self, chat: Conversation, gone: set[int], back: Sequence[Entry]) -> None:
+        """Let the window show what the client has; the log keeps the rest."""
 
-        def cut(window: Window) -> None:
-            kept = tuple(entry for entry in window.entries if entry.id not in gone)
+        def change(window: Window) -> None:
             change = Change(
                 cause=Cause.REWIND,
-                pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
+                pieces=(*(each for each in window.entries if each.id not in gone), *back),
                 generation=window.head.generation,
                 seen=window.head.size,
                 at=chat.live.deps.clock.moment(),
             )
             chat.store.change(chat.id, change)
 
-        chat.live.retry(cut)
+        chat.live.retry(change)
 
     def _places(
         self, request: WireRequest, found: Recognition, new: Sequence[int]
@@ -457,8 +345,13 @@ class TurnKeeper:
 
 
 def _after(window: Window, message: int) -> list[Entry]:
-    return [
-        entry
-        for entry in window.entries
-        if entry.kind is Kind.SAID and entry.id > message and entry.message.role is not Role.SYSTEM
-    ]
+    """Return what was said after a message; nothing before it is looked at."""
+    found: list[Entry] = []
+    for entry in reversed(window.entries):
+        if entry.kind is not Kind.SAID:
+            continue
+        if entry.id <= message:
+            break
+        if entry.message.role is not Role.SYSTEM:
+            found.append(entry)
+    return found[::-1]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message
 
 __all__ = [
+    "ANSWERS",
     "Atom",
     "AtomKind",
     "atoms_in",
@@ -52,6 +53,10 @@ class AtomKind(StrEnum):
     CALL = "call"
     RESULT = "result"
     OTHER = "other"
+
+
+ANSWERS = frozenset({AtomKind.ASSISTANT, AtomKind.CALL})
+"""What a model says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from holdfast.recognition.atoms import AtomKind, is_telling, prefix_hashes, token_of
+from holdfast.recognition.atoms import ANSWERS, AtomKind, is_telling, prefix_hashes, token_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Continuity", "Recognition", "recognize"]
 
-_ANSWER = (AtomKind.ASSISTANT, AtomKind.CALL)
 _LEAST_CALLS = 2
 """Calls that must be known again before a changed history is taken for an old one."""
 
@@ -95,7 +94,7 @@ def _has_answer(atoms: Sequence[Atom], known: int) -> bool:
     if known < len(atoms) and atoms[known].kind is AtomKind.CALL:
         while known and atoms[known - 1].kind is AtomKind.ASSISTANT:
             known -= 1
-    return any(atom.kind in _ANSWER for atom in atoms[:known])
+    return any(atom.kind in ANSWERS for atom in atoms[:known])
 
 
 def _known(request: WireRequest, tree: Tree, prefixes: tuple[bytes, ...]) -> _Place:
@@ -148,7 +147,7 @@ def _sessions(tree: Tree, nodes: Sequence[Node], key: str) -> Iterator[str]:
 
 def _answer(request: WireRequest, known: int) -> set[str]:
     """Return what the answer that follows what is known can be told by."""
-    answer = takewhile(lambda atom: atom.kind in _ANSWER, request.atoms[known:])
+    answer = takewhile(lambda atom: atom.kind in ANSWERS, request.atoms[known:])
     return {token_of(atom) for atom in answer}
 
 
@@ -300,7 +299,7 @@ def _ends(
                     yield path[-1], node, 0, f"{on}; the last words of the user were moved"
                 if kind is AtomKind.ASSISTANT and is_next and new:
                     yield path[-1], node, 0, f"{on}; an answer that was cut off is whole"
-    answer = [*takewhile(lambda atom: atom.kind in _ANSWER, reversed(atoms[: place.known]))]
+    answer = [*takewhile(lambda atom: atom.kind in ANSWERS, reversed(atoms[: place.known]))]
     if new and answer:
         # Others may have been given the same answer, or half of it.
         asked = place.known - len(answer)

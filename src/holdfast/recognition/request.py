@@ -9,11 +9,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
+from holdfast.recognition.slices import MessageSlices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["MESSAGES", "ClientIdentity", "WireRequest", "dialect_of_path", "read_request"]
+__all__ = [
+    "MESSAGES",
+    "ClientIdentity",
+    "WireRequest",
+    "dialect_of_path",
+    "read_request",
+    "said_by",
+]
 
 MESSAGES: Mapping[str, str] = {
     "openai": "messages",
@@ -120,14 +128,17 @@ def read_request(
     if not dialect:
         return None
     said = body.get(MESSAGES[dialect])
-    messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
+    if isinstance(said, MessageSlices):
+        messages, spoken = said, said.atoms
+    else:
+        words = [{"role": "user", "content": said}] if isinstance(said, str) else said
+        messages = cast("list[object]", words) if isinstance(words, list) else []
+        spoken = [said_by(each, dialect) for each in messages]
     atoms: list[Atom] = []
     places: list[int] = []
     answered: set[str] = set()
-    for place, message in enumerate(cast("list[object]", messages or [])):
-        if not isinstance(message, dict):
-            continue
-        for atom in atoms_of(cast("dict[str, object]", message), dialect):
+    for place, found in enumerate(spoken):
+        for atom in found:
             if atom.kind is AtomKind.RESULT and atom.call:
                 # After a resume some clients send results twice.
                 if atom.call in answered:
@@ -137,7 +148,7 @@ def read_request(
             places.append(place)
     _order_results(atoms, places)
     known = {name.lower(): value for name, value in headers.items()}
-    names, told = _tools(body.get("tools")), cast("list[object]", messages or [])
+    names = _tools(body.get("tools"))
     return WireRequest(
         dialect,
         tuple(atoms),
@@ -146,10 +157,17 @@ def read_request(
         _model(path, body),
         len(names),
         _digest(dialect, *names),
-        _digest(dialect, _prompt(told, body)[:_OPENING]),
+        _digest(dialect, _prompt(messages, body)[:_OPENING]),
         has_schema=_has_schema(body),
-        side=_side(path, known, body) or _helper_asked(told, body),
+        side=_side(path, known, body) or _helper_asked(messages, body),
     )
+
+
+def said_by(message: object, dialect: str) -> tuple[Atom, ...]:
+    """Return the atoms of what stands among the messages of a request."""
+    if not isinstance(message, dict):
+        return ()
+    return atoms_of(cast("dict[str, object]", message), dialect)
 
 
 def _order_results(atoms: list[Atom], places: list[int]) -> None:
@@ -207,7 +225,7 @@ def _model(path: str, body: Mapping[str, object]) -> str:
     return named or str(body.get("model") or "")
 
 
-def _helper_asked(told: list[object], body: Mapping[str, object]) -> str:
+def _helper_asked(told: Sequence[object], body: Mapping[str, object]) -> str:
     """Say whether the last message asks for a summary of it all, as clients that compact do.
 
     Nothing else tells such a request from a turn: it has the same prompt, tools and history. One
@@ -234,7 +252,7 @@ def _helper_asked(told: list[object], body: Mapping[str, object]) -> str:
     return "compaction" if is_asked else ""
 
 
-def _prompt(messages: list[object], body: Mapping[str, object]) -> str:
+def _prompt(messages: Sequence[object], body: Mapping[str, object]) -> str:
     beside = [body.get(name) for name in ("system", "instructions", "systemInstruction")]
     if messages and isinstance(messages[0], dict):
         first = cast("dict[str, object]", messages[0])
