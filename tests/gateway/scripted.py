@@ -206,6 +206,8 @@ class Unrecorded:
     async def outgoing(self) -> list[object] | None:
         return None
 
+    async def answered(self, _answer: Mapping[str, object], /, *, is_partial: bool) -> None: ...
+
 
 class Recorded:
     """The store of a gateway, and what takes its turns."""

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.gateway.client_turn import ClientTurn
 from holdfast.gateway.tree_file import TreeFile
-from holdfast.gateway.turns import ClientTurn, TurnKeeper
+from holdfast.gateway.turns import TurnKeeper
 from holdfast.ports import Listing
 from holdfast.recognition.matching import Continuity
 from holdfast.recognition.request import read_request

@@ -8,8 +8,9 @@ import pytest
 
 from holdfast.conversation.effects import in_store
 from holdfast.gateway.bodies import read_body, spliced
+from holdfast.gateway.client_turn import ClientTurn
 from holdfast.gateway.tree_file import TreeFile
-from holdfast.gateway.turns import ClientTurn, TurnKeeper
+from holdfast.gateway.turns import TurnKeeper
 from holdfast.ports import Listing
 from holdfast.recognition.matching import Continuity
 from holdfast.recognition.request import read_request

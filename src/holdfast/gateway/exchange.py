@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.agent.drafts import CUT_OFF
 from holdfast.conversation.effects import in_store
 from holdfast.gateway.answers import AnswerReader, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_body, spliced, unpacked
@@ -75,6 +74,10 @@ class TakenTurn(Protocol):
 
     async def outgoing(self) -> Sequence[object] | None:
         """Return the messages to send; None for those that came in."""
+        ...
+
+    async def answered(self, answer: Mapping[str, object], /, *, is_partial: bool) -> None:
+        """Record the answer that the client was given."""
         ...
 
 
@@ -378,8 +381,8 @@ class Exchange:
 
     async def _record(self, reader: AnswerReader) -> None:
         """Write the answer to the log of its conversation, once."""
-        chat = self._chat
-        if self._is_recorded or chat is None:
+        turn = self._turn
+        if self._is_recorded or turn is None:
             return
         self._is_recorded = True
 
@@ -387,11 +390,9 @@ class Exchange:
             answer, is_partial = reader.finish()
             if answer is None:
                 return
-            await chat.add_response(answer)
+            await turn.answered(answer, is_partial=is_partial)
             if is_partial:
                 self._proxy.metrics.count("partial_answers")
-                # A message of its own, so that a client that sends the part back is understood.
-                await chat.add_assistant(CUT_OFF)
 
         try:
             await asyncio.wait_for(self._proxy.keep(record()), _RECORD_S)

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import HoldfastError
 from holdfast.gateway.tree_file import TreeFile
+from holdfast.recognition.atoms import atoms_in
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES, dialect_of_path, read_request
+from holdfast.transcript import Message, Role, Text, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from holdfast.recognition.atoms import Atom
     from holdfast.recognition.request import WireRequest
 
 __all__ = ["Decision", "NoRecording", "RecordedRequest", "read_recording", "replay"]
@@ -25,7 +28,6 @@ _WANTED = (
     '"path" in it'
 )
 _RUNS = ("f-", "o-")
-_GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
 
 
 class NoRecording(HoldfastError):
@@ -41,6 +43,8 @@ class RecordedRequest:
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, object]
+    answer: Sequence[Atom] | None = None
+    """What it was answered; None where no answer was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +97,22 @@ def read_recording(text: str) -> tuple[list[RecordedRequest], int]:
         headers = cast("dict[str, object]", row.get("headers") or {})
         named = {name: str(value) for name, value in headers.items()}
         label = f"{number}/{run}" if run else str(number)
-        found.append(RecordedRequest(label, path, named, cast("dict[str, object]", body)))
+        fields = cast("dict[str, object]", body)
+        found.append(RecordedRequest(label, path, named, fields, _answer(row.get("answer"))))
     return found, len(rows) - len(found)
+
+
+def _answer(answer: object) -> tuple[Atom, ...] | None:
+    if not isinstance(answer, dict):
+        return None
+    fields = cast("dict[str, object]", answer)
+    calls = cast("list[dict[str, object]]", fields.get("calls") or [])
+    said: list[Text | ToolCall] = [Text(str(fields.get("text") or ""))]
+    for call in calls:
+        args = call.get("args")
+        written = args if isinstance(args, str) else json.dumps(args)
+        said.append(ToolCall(str(call.get("id") or ""), str(call.get("name")), written))
+    return atoms_in(Message(Role.ASSISTANT, tuple(said)))
 
 
 def _line(number: int, line: str) -> dict[str, object]:
@@ -123,28 +141,29 @@ def _row(read: object, where: str) -> dict[str, object]:
 
 def replay(requests: Iterable[RecordedRequest]) -> Iterator[Decision]:
     """Decide about each request in turn, as a gateway does that saw those before it."""
-    tree = TreeFile(":memory:")
+    tree, said = TreeFile(":memory:"), 0
     try:
         for each in requests:
             request = read_request(each.path, each.headers, each.body)
             if request is not None:
-                yield _decided(each, request, tree)
+                yield _decided(each, request, tree, said)
+                said += len(request.places)
     finally:
         tree.close()
 
 
-def _decided(recorded: RecordedRequest, request: WireRequest, tree: TreeFile) -> Decision:
+def _decided(
+    recorded: RecordedRequest, request: WireRequest, tree: TreeFile, said: int
+) -> Decision:
     found = recognize(request, tree)
-    node, session, origin = found.node, recorded.label, ""
-    if found.how in _GOES_ON and node is not None:
-        key = request.identity.key
-        is_own = not key or tree.identity_of(node.session) == key
-        session = node.session if is_own else tree.session_of(key)
-    elif node is not None and found.how is not Continuity.ROOT:
-        origin = node.session
+    session = found.session or recorded.label
+    origin = "" if found.session or found.node is None else found.node.session
     new = request.atoms[found.known :]
     if found.how is not Continuity.SIDE:
-        tree.record(request, found, session, [0] * len(new))
+        messages = [said + place for place in request.places[found.known :]]
+        tree.record(request, found, session, messages)
+        if recorded.answer is not None:
+            tree.issue(session, recorded.answer)
     kinds = tuple(str(atom.kind) for atom in new)
     return Decision(
         recorded.label, recorded.path, session, found.how, found.why, origin,

@@ -30,6 +30,7 @@ from holdfast.gateway.tokens import PREFIX, TokenFile, token_file
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import TurnKeeper
 from holdfast.system.file_edits import make_folder
+from holdfast.wiring.memory_hubs import memory_hub_of
 from holdfast.wiring.registry import Conversations
 from holdfast.wiring.stores import file_behind, store_of, store_url
 
@@ -156,7 +157,9 @@ class OpenTenant:
         return self.conversations.store
 
     def close(self) -> None:
-        """Let go of store and tree."""
+        """Let go of store and tree, after memory took in what waits."""
+        if self.turns.memory is not None:
+            self.turns.memory.close()
         self.conversations.close()
         self.store.close()
         self.turns.tree.close()
@@ -306,12 +309,15 @@ class Tenants:
         conversations = Conversations(
             store, settings=settings, source="gateway", ahead_of_time=True
         )
+        memory = memory_hub_of(settings, self.environ) if settings.memory.provider else None
         return OpenTenant(
             name=name,
             place=str(file.resolve()) if file else place,
             settings=settings,
             conversations=conversations,
-            turns=TurnKeeper(conversations, TreeFile(tree), settings.gateway.context_length),
+            turns=TurnKeeper(
+                conversations, TreeFile(tree), settings.gateway.context_length, memory
+            ),
             limits=TenantLimits(settings.gateway),
             feed=EventFeed(store),
         )

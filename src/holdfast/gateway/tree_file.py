@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from holdfast.errors import StoreBusy, StoreDamaged, reason_of
-from holdfast.recognition.atoms import Atom, AtomKind
-from holdfast.recognition.tree import Node
+from holdfast.recognition.atoms import Atom, AtomKind, token_of
+from holdfast.recognition.tree import Node, SessionEnvelope
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Collection, Generator, Sequence
 
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
@@ -32,7 +32,7 @@ __all__ = ["TreeFile"]
 
 _PATIENCE_S = 5.0
 _PAUSE_S = 0.003
-_VERSION = 1
+_VERSION = 2
 """Of the tables; a file with others is begun anew."""
 _IN_MEMORY = ":memory:"
 _UNUSABLE = frozenset(
@@ -51,9 +51,14 @@ CREATE TABLE IF NOT EXISTS sessions (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     identity TEXT NOT NULL,
-    tools INTEGER NOT NULL DEFAULT 0
+    tools INTEGER NOT NULL DEFAULT 0,
+    schema INTEGER NOT NULL DEFAULT 0,
+    tool_names BLOB NOT NULL DEFAULT x'',
+    prompt BLOB NOT NULL DEFAULT x'',
+    tip INTEGER
 );
 CREATE INDEX IF NOT EXISTS sessions_by_identity ON sessions(identity);
+CREATE INDEX IF NOT EXISTS sessions_by_tip ON sessions(tip);
 CREATE TABLE IF NOT EXISTS nodes (
     id INTEGER PRIMARY KEY,
     parent INTEGER,
@@ -71,6 +76,14 @@ CREATE TABLE IF NOT EXISTS prefixes (
     node INTEGER NOT NULL,
     PRIMARY KEY (hash, node)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS issued (
+    node INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    call TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    PRIMARY KEY (node, session, call)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS issued_by_call ON issued(call);
 CREATE TABLE IF NOT EXISTS visits (
     node INTEGER NOT NULL,
     identity TEXT NOT NULL,
@@ -81,8 +94,13 @@ _NODES = """
 SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message
 FROM nodes n JOIN sessions s ON s.key = n.session
 """
-_CHILD = """
-SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node WHERE p.hash = ? AND n.parent IS ?
+_SESSION = """
+INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    tools = max(tools, excluded.tools), schema = schema OR excluded.schema,
+    tool_names = excluded.tool_names, prompt = excluded.prompt,
+    identity = iif(identity = '', excluded.identity, identity)
+RETURNING key
 """
 _FEW, _MANY = 4, 64
 """Prefixes that one statement looks for, at the end of a request and before it, and rows that one
@@ -187,8 +205,10 @@ class TreeFile:
         )  # fmt: skip
         return connection
 
-    def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
-        """Return how many prefixes are known, and the node of the longest."""
+    def longest(
+        self, prefixes: Sequence[bytes], identity: str
+    ) -> tuple[int, Sequence[Node]] | None:
+        """Return how many prefixes are known, and the nodes of the longest, the newest first."""
         places = {prefix: place for place, prefix in enumerate(prefixes, 1)}
         end = len(prefixes)
         # What is new is short in most requests, and long where nothing is known.
@@ -206,12 +226,13 @@ class TreeFile:
                 ))
             """
             found = [
-                (-places[hash_], id_)
+                (places[hash_], id_)
                 for hash_, id_ in self._rows(query, *values, identity, identity)
             ]
             if found:
-                place, id_ = min(found)
-                return -place, self.node(id_)
+                last = max(place for place, _ in found)
+                nodes = sorted((id_ for place, id_ in found if place == last), reverse=True)
+                return last, [self.node(id_) for id_ in nodes]
         return None
 
     def called(self, call: str) -> Sequence[Node]:
@@ -234,16 +255,54 @@ class TreeFile:
         query = "SELECT 1 FROM visits WHERE node = ? AND identity = ?"
         return bool(self._rows(query, id_, identity))
 
+    def issued(self, session: str) -> Collection[str]:
+        """Return the tokens of the answers to the last request of a session."""
+        query = """
+            SELECT i.call FROM sessions s JOIN issued i ON i.node = s.tip AND i.session = s.key
+            WHERE s.id = ?
+        """
+        return {call for (call,) in self._rows(query, session)}
+
+    def issuer(self, call: Atom) -> Node | None:
+        """Return the last node of the request whose answer had a call."""
+        query = f"""
+            {_NODES} JOIN issued i ON i.node = n.id
+            WHERE i.call = ? AND i.digest = ? ORDER BY n.id DESC LIMIT 1
+        """
+        return next(iter(self._nodes(query, call.call, call.digest)), None)
+
+    def issue(self, session: str, answer: Sequence[Atom]) -> None:
+        """Take in an answer to the last request of a session, to know it again.
+
+        Where providers leave the ids of calls to clients nothing can be known of it.
+        """
+        if not all(map(token_of, answer)):
+            return
+        with self._transaction():
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO issued SELECT tip, key, ?2, ?3 FROM sessions "
+                "WHERE id = ?1 AND tip IS NOT NULL",
+                [(session, token_of(atom), atom.digest) for atom in answer],
+            )
+
     def session_of(self, identity: str) -> str:
         """Return the newest session of an identity."""
         query = "SELECT id FROM sessions WHERE identity = ? ORDER BY key DESC LIMIT 1"
         found = self._rows(query, identity)
         return str(found[0][0]) if found else ""
 
-    def identity_of(self, session: str) -> str:
-        """Return who began a session."""
-        found = self._rows("SELECT identity FROM sessions WHERE id = ?", session)
-        return str(found[0][0]) if found else ""
+    def ends_at(self, id_: int, identity: str) -> Sequence[str]:
+        """Return the sessions whose last request ended at a node, the newest first."""
+        query = """
+            SELECT id FROM sessions WHERE tip = ?1 AND (?2 = '' OR identity IN (?2, ''))
+            ORDER BY key DESC
+        """
+        return [str(found) for (found,) in self._rows(query, id_, identity)]
+
+    def tip_of(self, session: str) -> Node | None:
+        """Return where the last request of a session ended."""
+        query = f"{_NODES} WHERE n.id = (SELECT tip FROM sessions WHERE id = ?)"
+        return next(iter(self._nodes(query, session)), None)
 
     def path_to(self, node: Node) -> list[tuple[str, str, int]]:
         """Return kind, call and message of each node up to this one, the first one first."""
@@ -258,9 +317,12 @@ class TreeFile:
         """
         return [(kind, call, message) for kind, call, message in self._rows(query, node.id)]
 
-    def has_tools(self, session: str) -> bool:
-        """Say whether a session was ever given tools."""
-        return bool(self._rows("SELECT 1 FROM sessions WHERE id = ? AND tools", session))
+    def envelope(self, session: str) -> SessionEnvelope:
+        """Return what the requests of a session came with."""
+        query = "SELECT identity, tools, schema, tool_names, prompt FROM sessions WHERE id = ?"
+        for identity, tools, schema, names, prompt in self._rows(query, session):
+            return SessionEnvelope(identity, tools, bool(schema), names, prompt)
+        return SessionEnvelope()
 
     def record(
         self, request: WireRequest, found: Recognition, session: str, messages: Sequence[int]
@@ -277,36 +339,30 @@ class TreeFile:
         """
         identity = request.identity.key
         with self._transaction():
-            key = self._session(session, identity, has_tools=request.has_tools)
-            at = found.node.id if found.node else None
+            ((key,),) = self._rows(
+                _SESSION, session, identity, request.tools, request.has_schema,
+                request.tool_names, request.prompt,
+            )  # fmt: skip
+            at, depth = (found.node.id, found.node.depth) if found.node else (None, 0)
             names: list[tuple[bytes, int]] = []
-            if at is not None:
+            if at is not None and found.known:
                 names.append((found.prefixes[found.known - 1], at))
                 self._visit(at, identity)
-            place = found.known
-            while place < len(request.atoms):
-                # Others may have said the same after the same.
-                same = self._rows(_CHILD, found.prefixes[place], at)
-                if not same:
-                    break
-                at, place = int(same[0][0]), place + 1
-                self._visit(at, identity)
             ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
-            depth = (found.node.depth if found.node else 0) + place - found.known
             nodes: list[tuple[object, ...]] = []
-            for atom, message in zip(
-                request.atoms[place:], messages[place - found.known :], strict=True
-            ):
+            new = zip(request.atoms[found.known :], found.prefixes[found.known :], strict=True)
+            for (atom, prefix), message in zip(new, messages, strict=True):
                 last, depth = last + 1, depth + 1
                 told = (atom.kind, atom.digest, atom.call, key, message)
                 nodes.append((last, at, depth, *told))
-                names.append((found.prefixes[place + len(nodes) - 1], last))
+                names.append((prefix, last))
                 at = last
             self._insert("INSERT INTO nodes VALUES", nodes)
             self._insert("INSERT OR IGNORE INTO prefixes VALUES", names)
             if identity:
                 seen = [(node[0], identity) for node in nodes]
                 self._insert("INSERT OR IGNORE INTO visits VALUES", seen)
+            self._connection.execute("UPDATE sessions SET tip = ? WHERE key = ?", (at, key))
 
     def _insert(self, into: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Write rows, many by one statement: each lets other threads go first."""
@@ -314,19 +370,6 @@ class TreeFile:
             some = rows[start : start + _MANY]
             marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
             self._connection.execute(f"{into} {marks}", [value for row in some for value in row])
-
-    def _session(self, id_: str, identity: str, *, has_tools: bool) -> int:
-        """Return the key of a session, which is added if it is new."""
-        known = self._rows("SELECT key, tools FROM sessions WHERE id = ?", id_)
-        if known and (known[0][1] or not has_tools):
-            return known[0][0]
-        self._connection.execute(
-            "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
-            "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
-            (id_, identity, has_tools),
-        )
-        ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", id_)
-        return key
 
     def _visit(self, node: int | None, identity: str) -> None:
         """Note that an identity was at a node and at all before it."""

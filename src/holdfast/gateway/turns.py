@@ -8,157 +8,46 @@ place of what it stands for, and everything else in the client's own newest word
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
-from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
-from holdfast.engines import EngineDeps
-from holdfast.engines.contract_adapter import truncating_engine
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents.container import SYSTEM_KEYS
-from holdfast.recognition.atoms import ANSWERS, AtomKind, atoms_in, bare_call_id
+from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
+from holdfast.ports import Amendment
+from holdfast.recognition.atoms import ANSWERS, atoms_in
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
-from holdfast.session import Cause, Change, Kind
-from holdfast.system.system_clock import SystemClock
+from holdfast.session import Cause, Change, Fork, Kind
 from holdfast.tokens import Load
-from holdfast.transcript import Message, Role, Text, ToolResult
+from holdfast.transcript import Message, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
+    from holdfast.memory_runtime import MemoryHub
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
     from holdfast.session import Entry, Window
-    from holdfast.wire import Dialect
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.registry import Conversations
 
-__all__ = ["ClientTurn", "TurnKeeper"]
+__all__ = ["TurnKeeper"]
 
-_SIDE_SHARE = 0.8
-"""How much of a window the history of a side call may take; prompt and answer have the rest."""
 _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""
-_PROMPT_AMONG_MESSAGES = frozenset({"openai", "responses"})
-_GOES_ON = frozenset({Continuity.EXTENDS, Continuity.RETRY, Continuity.REVISION})
-
-
-@dataclass(frozen=True, slots=True)
-class ClientTurn:
-    """A request that was recognized, with the conversation it belongs to."""
-
-    request: WireRequest
-    found: Recognition
-    messages: Sequence[dict[str, object]]
-    """The client's own messages."""
-    window: int
-    """What the model takes, in tokens."""
-    conversation: Conversation | None = None
-    """None for a side call, which goes out as it came in."""
-    places: Callable[[], Mapping[int, int]] = dict
-    """Says where the client has what was said: an index of its messages by the ids in the store."""
-    plain: tuple[str, int] | None = None
-    """Session and generation of the window, if nothing of it is folded or due to be."""
-    recalled: bool = False
-    """Whether memory was put into the request, which the answer may repeat."""
-
-    @property
-    def chat(self) -> AsyncConversation | None:
-        """Return the conversation for an event loop."""
-        return None if self.conversation is None else AsyncConversation(self.conversation)
-
-    async def outgoing(self) -> list[dict[str, object]] | None:
-        """Return the messages to send, compacted if that is due; None for those that came in."""
-        if self.chat is None:
-            return await in_store(self._cut) if self.found.node is not None else None
-        live = self.chat.sync.live
-        if self.plain == (live.id, live.window.head.generation):
-            return None
-        body = await self.chat.body(self.request.dialect)
-        window = live.window
-        if _is_plain(window):
-            return None
-        spliced = await in_store(partial(self._spliced, window))
-        return body.messages if spliced is None else spliced
-
-    @property
-    def _dialect(self) -> Dialect:
-        return DIALECTS[self.request.dialect]
-
-    def _cut(self) -> list[dict[str, object]] | None:
-        """Return the history of a side call without its oldest part, where it does not fit.
-
-        Whoever asks for a summary of it all gets what was said, and not what we made of it.
-        """
-        room = int(self.window * _SIDE_SHARE)
-        engine = truncating_engine(
-            Policy(context_length=self.window, fit=room), EngineDeps(clock=SystemClock())
-        )
-        cut = engine.compress(self.messages, format=self.request.dialect)
-        return cut.messages if cut.report.tokens_before > room else None
-
-    def _spliced(self, window: Window) -> list[dict[str, object]] | None:
-        """Return what was written in place of old messages, and the client's words for the rest.
-
-        What the client no longer tells is not told again, unless a compaction wrote it. Nothing is
-        returned where one message of ours stands for several of the client, or no provider would
-        take it so.
-        """
-        places_by_id = self.places()
-        entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
-        folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
-        atoms = zip(self.request.atoms, self.request.places, strict=True)
-        results = {atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT}
-        places = [_places_of(entry, results, places_by_id) for entry in entries]
-        tail = min((place for each in places[folded + 1 :] for place in each), default=None)
-        tail = len(self.messages) if tail is None else tail
-        leading = _leading(self.request.dialect, self.messages)
-        shown = [*leading]
-        for entry, found in zip(entries[: folded + 1], places, strict=False):
-            if entry.kind is not Kind.SAID:
-                shown += self._dialect.encode((entry.message,)).messages
-            else:
-                shown += [self.messages[place] for place in found if place < tail]
-        shortened: dict[int, Message] = {}
-        for entry, found in zip(entries[folded + 1 :], places[folded + 1 :], strict=True):
-            if entry.kind is Kind.SAID:
-                continue
-            if len(found) != 1:
-                return None
-            shortened[found[0]] = entry.message
-        for place in range(max(tail, len(leading)), len(self.messages)):
-            if place in shortened:
-                shown += self._dialect.encode((shortened[place],)).messages
-            else:
-                shown.append(self.messages[place])
-        return None if self._dialect.validate(Body(shown)) else shown
-
-
-def _places_of(entry: Entry, results: Mapping[str, int], places: Mapping[int, int]) -> list[int]:
-    """Return where the client has what an entry says; results are found by their calls."""
-    calls = [bare_call_id(result.call_id) for result in entry.message.results]
-    found = {results[call] for call in calls if call in results}
-    if not found and (place := places.get(_source(entry))) is not None:
-        found = {place}
-    return sorted(found)
-
-
-def _is_plain(window: Window) -> bool:
-    """Say whether a window shows what was said and nothing else."""
-    return window.head.view is None or all(each.kind is Kind.SAID for each in window.entries)
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -166,13 +55,6 @@ def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object])
     beside = next((body[name] for name in SYSTEM_KEYS[dialect] if body.get(name)), None)
     read = DIALECTS[dialect].decode(Body(cast("list[dict[str, object]]", [*leading]), beside))
     return "\n\n".join(message.text for message in read)
-
-
-def _leading(dialect: str, messages: Sequence[dict[str, object]]) -> list[dict[str, object]]:
-    """Return the messages at the beginning that are system prompts, where a dialect has such."""
-    if dialect not in _PROMPT_AMONG_MESSAGES:
-        return []
-    return list(takewhile(lambda each: each.get("role") in ("system", "developer"), messages))
 
 
 def _unmarked(message: dict[str, object]) -> dict[str, object]:
@@ -221,10 +103,6 @@ def _answering(
     ]
 
 
-def _source(entry: Entry) -> int:
-    return entry.id if entry.stands_for is None else entry.stands_for
-
-
 @dataclass(frozen=True, slots=True)
 class _Opened:
     """The conversation that a request belongs to, before anything of it is recorded."""
@@ -242,6 +120,8 @@ class TurnKeeper:
     tree: TreeFile
     context_length: int | None = None
     """What every model takes, in tokens; by default as configured, or what is known of each."""
+    memory: MemoryHub | None = None
+    """What is recalled for each turn, where a provider is configured."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -288,7 +168,11 @@ class TurnKeeper:
         found, window = recognize(request, self.tree), self._window(request)
         turn = ClientTurn(request, found, messages, window)
         if found.how is Continuity.SIDE or not request.atoms:
-            return turn
+            if request.side != "count" or found.node is None or not found.known:
+                return turn
+            counted = self.conversations.open(found.node.session)
+            places = partial(self._places, request, found, ())
+            return replace(turn, counted=counted, places=places)
         is_switched = opened is not None and opened.found == found
         if opened is None or not is_switched:
             key = self._key(request, found)
@@ -302,19 +186,21 @@ class TurnKeeper:
             if (held.model, held.context_length) != (request.model, window) and not is_switched:
                 return opened
             live.beside = self._tools(chat, body)
-            prompt = _prompt(request.dialect, body, _leading(request.dialect, messages))
+            prompt = _prompt(request.dialect, body, leading_prompts(request.dialect, messages))
             if prompt and prompt.rstrip() != chat.log.system:
                 chat.set_system(prompt)
             new = self._recorded(chat, request, found, messages)
             self.tree.record(request, found, opened.key, new)
-            is_plain = _is_plain(live.window) and not chat.compactor.is_due()
-            if is_plain:
+            is_unfolded = is_plain(live.window) and not chat.compactor.is_due()
+            if is_unfolded:
                 chat.compactor.handed_out()
             return replace(
                 turn,
                 conversation=chat,
                 places=partial(self._places, request, found, new),
-                plain=(live.id, live.window.head.generation) if is_plain else None,
+                plain=(live.id, live.window.head.generation) if is_unfolded else None,
+                memory=self.memory,
+                issue=partial(self.tree.issue, opened.key),
             )
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
@@ -330,21 +216,28 @@ class TurnKeeper:
         return self._weighed[digest]
 
     def _key(self, request: WireRequest, found: Recognition) -> str:
-        if found.how in _GOES_ON and found.node is not None:
-            identity = request.identity.key
-            own = self.tree.session_of(identity) if identity else ""
-            is_own = not identity or self.tree.identity_of(found.node.session) == identity
-            return found.node.session if is_own or not own else own
+        if found.session:
+            return found.session
         # Of what is said alone, so that one that was cut off before the tree had it is found again.
         said = f"{self.tree.id}\0{request.identity.key}\0{found.prefixes[-1].hex()}"
-        return f"gateway:{sha256(said.encode()).hexdigest()[:32]}"
+        for count in itertools.count():
+            key = f"gateway:{sha256(f'{said}{count or str()}'.encode()).hexdigest()[:32]}"
+            if self.tree.tip_of(key) is None:
+                return key
+        raise AssertionError
 
     def _chat(self, key: str, request: WireRequest, found: Recognition) -> Conversation:
         conversations = self.conversations
         if found.how is Continuity.BRANCH and found.node and not conversations.store.keyed(key):
             parent = conversations.open(found.node.session)
             parent.branch(found.node.message, key=key, keep_parent=True)
-        return conversations.open(key, model=request.model, context_length=self._window(request))
+        chat = conversations.open(key, model=request.model, context_length=self._window(request))
+        if found.follows:
+            # One that comes from another already stays where it is.
+            with suppress(Conflict):
+                before = conversations.open(found.follows).id
+                chat.live.amend(Amendment(parent=before, fork=Fork.RESET))
+        return chat
 
     def _recorded(
         self,
@@ -390,7 +283,7 @@ class TurnKeeper:
         messages: Sequence[dict[str, object]],
         fresh: int,
     ) -> list[int]:
-        decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
+        decode, first = DIALECTS[request.dialect].decode, min(request.places[fresh:])
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
             # Calls without an id are known by their place among all, or in the answer.
@@ -399,6 +292,17 @@ class TurnKeeper:
             said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
             said = decode(Body(new))
+        # Words may be added to a message that was sent before, behind the results in it.
+        known = request.places[:fresh].count(first)
+        while known and known >= (count := len(atoms_in(said[0]))):
+            said, known = said[1:], known - count
+        begun = chat.live.window.entries[-1] if known else None
+        if begun and atoms_in(begun.message) == request.atoms[fresh - known : fresh]:
+            self._change(chat, {begun.id}, ())
+        if self.memory is not None and said and said[-1].role is Role.USER and said[-1].text:
+            recalled = self.memory.recall(said[-1].text)
+            parts = (Recalled(recalled), *said[-1].parts) if recalled else said[-1].parts
+            said = [*said[:-1], replace(said[-1], parts=parts)]
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh
@@ -437,7 +341,7 @@ class TurnKeeper:
             for atom, place in zip(request.atoms[: found.known], request.places, strict=False):
                 if (message := by_call.get((atom.kind, atom.call))) is not None:
                     places.setdefault(message, place)
-        for message, place in zip(new, request.places[found.known :], strict=True):
+        for message, place in zip(new, request.places[found.known :], strict=False):
             places.setdefault(message, place)
         return places
 

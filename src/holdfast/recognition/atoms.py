@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = ["ANSWERS", "Atom", "AtomKind", "atoms_in", "atoms_of", "bare_call_id", "prefix_hashes"]
+__all__ = [
+    "ANSWERS",
+    "Atom",
+    "AtomKind",
+    "atoms_in",
+    "atoms_of",
+    "bare_call_id",
+    "is_telling",
+    "prefix_hashes",
+]
 
 _MARKS = re.compile(r"[^0-9A-Za-z]+")
 _ITEM = re.compile(r"(?<=.)[^0-9A-Za-z]fc_.*")
 """The id of an item that some clients add to that of its call when the model changes."""
+_TWICE = re.compile(r"(.+)__(?=\1_)")
+"""The name of a tool that one client sets before ids which begin with it."""
+_COUNTED = re.compile(r"[A-Za-z]*\d{1,4}")
 _MADE_UP = re.compile(r"gemini_\d+_")
+_WORDS = "="
 _SIZE = 16
 """Bytes of a digest: enough that no two messages of a store ever share one by chance."""
 
@@ -63,7 +76,17 @@ def bare_call_id(id_: str) -> str:
     """
     if _MADE_UP.match(id_):
         return ""
-    return _MARKS.sub("", _ITEM.sub("", id_))
+    return _MARKS.sub("", _ITEM.sub("", _TWICE.sub("", id_)))
+
+
+def is_telling(call: str) -> bool:
+    """Say whether no other conversation has a call of this id; some servers count from nought."""
+    return bool(call) and not call.startswith(_WORDS) and not _COUNTED.fullmatch(call)
+
+
+def token_of(atom: Atom) -> str:
+    """Return what a part of an answer is known by: the id of a call, or what was said."""
+    return atom.call if atom.kind is AtomKind.CALL else _WORDS + atom.digest.hex()
 
 
 def atoms_of(message: dict[str, object], dialect: str) -> tuple[Atom, ...]:
@@ -84,11 +107,14 @@ def atoms_in(message: Message) -> tuple[Atom, ...]:
 
 
 def prefix_hashes(atoms: tuple[Atom, ...]) -> tuple[bytes, ...]:
-    """Return for each atom the hash of all that was said up to it."""
+    """Return for each atom the hash of all that was said up to it, and of the calls' ids.
+
+    Providers give every call an id of its own: those who say the same by other ids are two.
+    """
     found: list[bytes] = []
     at = b""
     for atom in atoms:
-        at = sha256(at + atom.digest).digest()[:_SIZE]
+        at = sha256(at + atom.digest + atom.call.encode()).digest()[:_SIZE]
         found.append(at)
     return tuple(found)
 

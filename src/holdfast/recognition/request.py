@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
@@ -40,6 +41,22 @@ _FOR_LATER = re.compile(
     r"|continu(?:e|ing) the (?:task|work|conversation))\b",
     re.IGNORECASE,
 )
+_MADE = re.compile(
+    r"session is being continued from|compaction is complete|\[CONTEXT COMPACTION"
+    r"|conversation (?:so far |history |before this point )*(?:has been|was|is) "
+    r"(?:compacted|summari[sz]ed)|produced a summary",
+    re.IGNORECASE,
+)
+"""What a client says before a summary that it was given: no request for one."""
+_TITLE = re.compile(
+    r"\btitle generator\b|\bnaming (?:\w+ ){0,3}(?:session|conversation|chat)\b"
+    r"|\b(?:generat|creat|writ)\w* (?:\w+ ){0,4}title for\b",
+    re.IGNORECASE,
+)
+_OPENING = 1_000
+"""Characters of a system prompt that say whose it is; what follows may change with each request."""
+_FEW = 3
+"""Messages of a request that has a history in one of them."""
 _LEAST_ASKED = 400
 """Characters of such a request at least: programs write long ones, people short ones."""
 
@@ -74,7 +91,12 @@ class WireRequest:
     """For each atom the index of its message in the request."""
     identity: ClientIdentity = ClientIdentity()
     model: str = ""
-    has_tools: bool = False
+    tools: int = 0
+    """How many tools it offers."""
+    tool_names: bytes = b""
+    """A digest of their names, and of the dialect."""
+    prompt: bytes = b""
+    """A digest of how the system prompt begins, and of the dialect."""
     has_schema: bool = False
     """Whether the answer is to follow a schema, as those of routers and titles do."""
     side: str = ""
@@ -124,16 +146,20 @@ def read_request(
                 answered.add(atom.call)
             atoms.append(atom)
             places.append(place)
+    _order_results(atoms, places)
     known = {name.lower(): value for name, value in headers.items()}
+    names = _tools(body.get("tools"))
     return WireRequest(
         dialect,
         tuple(atoms),
         tuple(places),
         identity_of(known, body),
         _model(path, body),
-        has_tools=bool(body.get("tools")),
+        len(names),
+        _digest(dialect, *names),
+        _digest(dialect, _prompt(messages, body)[:_OPENING]),
         has_schema=_has_schema(body),
-        side=_side(path, known, body) or _summary_asked(messages),
+        side=_side(path, known, body) or _helper_asked(messages, body),
     )
 
 
@@ -142,6 +168,26 @@ def said_by(message: object, dialect: str) -> tuple[Atom, ...]:
     if not isinstance(message, dict):
         return ()
     return atoms_of(cast("dict[str, object]", message), dialect)
+
+
+def _order_results(atoms: list[Atom], places: list[int]) -> None:
+    """Put results into the order of their calls: clients tell them as they came, or as asked."""
+    asked: list[str] = []
+    at = 0
+    while at < len(atoms):
+        if atoms[at].kind is AtomKind.CALL:
+            asked.append(atoms[at].call)
+        end = at
+        while end < len(atoms) and atoms[end].kind is AtomKind.RESULT and atoms[end].call in asked:
+            end += 1
+        if end > at:
+            both = sorted(
+                zip(atoms[at:end], places[at:end], strict=True),
+                key=lambda pair: asked.index(pair[0].call),
+            )
+            atoms[at:end], places[at:end] = [one for one, _ in both], [place for _, place in both]
+            asked = []
+        at = max(end, at + 1)
 
 
 def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> ClientIdentity:
@@ -158,30 +204,64 @@ def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> Clien
     return ClientIdentity(ours or headers.get("session_id", "") or named)
 
 
+def _tools(offered: object) -> list[str]:
+    """Return the names of tools; Gemini puts them all into one."""
+    names: list[str] = []
+    for each in cast("list[object]", offered) if isinstance(offered, list) else []:
+        tool = cast("dict[str, object]", each) if isinstance(each, dict) else {}
+        many = tool.get("functionDeclarations")
+        inner = tool.get("function")
+        if isinstance(many, list):
+            names += _tools(cast("list[object]", many))
+        else:
+            named = cast("dict[str, object]", inner) if isinstance(inner, dict) else tool
+            names.append(str(named.get("name") or named.get("type")))
+    return names
+
+
 def _model(path: str, body: Mapping[str, object]) -> str:
     """Return the model that is asked; Gemini names it in the path."""
     named = path.rpartition("/models/")[2].partition(":")[0] if "/models/" in path else ""
     return named or str(body.get("model") or "")
 
 
-def _summary_asked(messages: Sequence[object]) -> str:
+def _helper_asked(told: Sequence[object], body: Mapping[str, object]) -> str:
     """Say whether the last message asks for a summary of it all, as clients that compact do.
 
-    Nothing else tells such a request from a turn: it has the same prompt, tools and history.
+    Nothing else tells such a request from a turn: it has the same prompt, tools and history. One
+    without tools may also say so in its system prompt, or that it wants a title.
     """
-    last = messages[-1] if messages else None
-    if not isinstance(last, dict):
+    if not told or not isinstance(told[-1], dict):
         return ""
-    fields = cast("dict[str, object]", last)
+    fields = cast("dict[str, object]", told[-1])
     if fields.get("type") == "compaction_trigger":
         return "compaction"
     if fields.get("role") != "user":
         return ""
     text = json.dumps(fields.get("content") or fields.get("parts"))[-_ENDS:]
-    is_asked = len(text) >= _LEAST_ASKED and all(
-        pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER)
+    if not body.get("tools") and len(told) <= _FEW:
+        prompt = _prompt(told, body)
+        if _TITLE.search(prompt):
+            return "title"
+        text = prompt + text
+    is_asked = (
+        len(text) >= _LEAST_ASKED
+        and all(pattern.search(text) for pattern in (_SUMMARY, _OF_ALL, _FOR_LATER))
+        and not _MADE.search(text)
     )
     return "compaction" if is_asked else ""
+
+
+def _prompt(messages: Sequence[object], body: Mapping[str, object]) -> str:
+    beside = [body.get(name) for name in ("system", "instructions", "systemInstruction")]
+    if messages and isinstance(messages[0], dict):
+        first = cast("dict[str, object]", messages[0])
+        beside += [first.get("content")] if first.get("role") in ("system", "developer") else []
+    return json.dumps(beside)[:_ENDS]
+
+
+def _digest(*words: str) -> bytes:
+    return sha256("\0".join(words).encode("utf-8", "surrogatepass")).digest()[:8]
 
 
 def _has_schema(body: Mapping[str, object]) -> bool:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["Node", "Tree"]
+__all__ = ["Node", "SessionEnvelope", "Tree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,31 @@ class Node:
     """The id of its message in the store."""
 
 
+@dataclass(frozen=True, slots=True)
+class SessionEnvelope:
+    """What the requests of a session came with."""
+
+    identity: str = ""
+    """Who they said to be."""
+    tools: int = 0
+    """The most tools that one of them offered."""
+    has_schema: bool = False
+    """Whether one of them asked for an answer by a schema."""
+    tool_names: bytes = b""
+    """The digest of the names of the last one's tools."""
+    prompt: bytes = b""
+    """The digest of how the last one's system prompt begins."""
+
+
 class Tree(Protocol):
     """What recognition reads of the conversations of one tenant."""
 
-    def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
-        """Return how many prefixes are known, and the node of the longest.
+    def longest(
+        self, prefixes: Sequence[bytes], identity: str
+    ) -> tuple[int, Sequence[Node]] | None:
+        """Return how many prefixes are known, and the nodes of the longest, the newest first.
+
+        Conversations that begin alike have nodes of their own.
 
         Args:
             prefixes: The hashes of a request's atoms, in their order.
@@ -56,10 +76,29 @@ class Tree(Protocol):
         """Say whether an identity was at a node."""
         ...
 
+    def ends_at(self, id_: int, identity: str) -> Sequence[str]:
+        """Return the sessions whose last request ended at a node, the newest first.
+
+        With an identity it is those of that identity, or that never told any.
+        """
+        ...
+
+    def issued(self, session: str) -> Collection[str]:
+        """Return the tokens of the answers to the last request of a session."""
+        ...
+
+    def issuer(self, call: Atom) -> Node | None:
+        """Return the last node of the request whose answer had a call."""
+        ...
+
     def session_of(self, identity: str) -> str:
         """Return the newest session of an identity; nothing for one never seen."""
         ...
 
-    def has_tools(self, session: str) -> bool:
-        """Say whether a session was ever given tools."""
+    def tip_of(self, session: str) -> Node | None:
+        """Return where the last request of a session ended."""
+        ...
+
+    def envelope(self, session: str) -> SessionEnvelope:
+        """Return what the requests of a session came with."""
         ...
