@@ -211,10 +211,7 @@ class StoredConversation:
     ) -> Steps[Body]:
         """Return what `body` returns, as steps that a thread or an event loop may wait for.
 
-        Args:
-            format: The dialect.
-            merge_roles: As in `messages`.
-            shared: Whether the messages are the window's own, for who changes none of them.
+        Where it is `shared`, the messages are the window's own, for who changes none of them.
         """
         check_dialect(format)
         yield from self.compactor.before_request()
