@@ -1,7 +1,7 @@
 """What a model call costs beside the model: is compaction due, cache marks and books, the body.
 
 Bodies come from the mirror that conversations keep of their window, over a log in memory, so that
-no database is measured.
+no database is measured: shared, as the agent sends them, and as copies, which callers get.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class CallCosts:
     due: list[float]
     booked: list[float]
     written: list[float]
+    copied: list[float]
     booked_anthropic: list[float]
     written_anthropic: list[float]
 
@@ -62,7 +63,10 @@ def call_costs(messages: Sequence[Chat]) -> CallCosts:
     openai = _prepared(messages, fresh, _Model("openai", "https://openrouter.ai/api/v1"))
     few = fresh[:APPENDED_ANTHROPIC]
     anthropic = _prepared(messages, few, _Model("anthropic", ""))
-    return CallCosts(_due(messages, fresh), openai[1], openai[0], anthropic[1], anthropic[0])
+    copied = _copied(messages, few)
+    return CallCosts(
+        _due(messages, fresh), openai[1], openai[0], copied, anthropic[1], anthropic[0]
+    )
 
 
 def calls_table(calls: dict[int, CallCosts], weights: dict[int, float]) -> Table:
@@ -73,6 +77,7 @@ def calls_table(calls: dict[int, CallCosts], weights: dict[int, float]) -> Table
         ("cache marks and books", "booked"),
         ("both", "both"),
         ("the request's messages", "written"),
+        ("the same, copied for a caller", "copied"),
         ("cache marks and books, Anthropic's layout", "booked_anthropic"),
         ("the request's messages, Anthropic's layout", "written_anthropic"),
     ):
@@ -93,8 +98,9 @@ def calls_table(calls: dict[int, CallCosts], weights: dict[int, float]) -> Table
     note = (
         f"After each of the same {APPENDED} messages was appended ({APPENDED_ANTHROPIC} in "
         "Anthropic's layout): `should_compress`; the ledger's `prepare` and `settle`, which set "
-        "the markers, expect what the cache does and take in the report; and the messages that a "
-        "conversation hands out, copied so that the caller may change them, or written anew."
+        "the markers, expect what the cache does and take in the report; and the messages of the "
+        "request, as the agent sends them, copied so that a caller may change them "
+        f"({APPENDED_ANTHROPIC} times), or written anew."
     )
     return Table("per-call", columns, tuple(rows), note)
 
@@ -139,7 +145,7 @@ def _prepared(
         log.size = size
         mirror.refresh()
         started = time.perf_counter()
-        body = mirror.body(model.dialect)
+        body = mirror.shared_body(model.dialect)
         made = time.perf_counter()
         ledger.prepare(Prompt(body=body))
         ledger.settle(Usage(calls=1, input_tokens=_TOKENS * size))
@@ -147,6 +153,19 @@ def _prepared(
         booked.append(time.perf_counter() - made)
     # The first call reads everything.
     return written[1:], booked[1:]
+
+
+def _copied(messages: Sequence[Chat], fresh: Sequence[Chat]) -> list[float]:
+    log = _Log(DIALECTS["openai"].decode(Body([*messages, *fresh])))
+    mirror = LiveWindow(cast("Store", log), holdfast.Compressor(), "bench")
+    spent: list[float] = []
+    for size in range(len(messages), len(log.entries) + 1):
+        log.size = size
+        mirror.refresh()
+        started = time.perf_counter()
+        mirror.body("openai")
+        spent.append(time.perf_counter() - started)
+    return spent[1:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from holdfast.caching import Marker
 from holdfast.compaction.repair import repair
 from holdfast.conversation import StoredConversation
+from holdfast.conversation.effects import wait
 from holdfast.conversation.system_prompt import with_goal
 from holdfast.conversation.window import LiveWindow
 from holdfast.session import Draft, Entry, Head, Kind, Refreshed, Session, SessionState
@@ -99,6 +101,29 @@ def test_the_caller_may_change_what_a_call_or_a_part_says(chat: StoredConversati
         call["function"]["arguments"] = "changed"
     cast("Any", changed[-1]["content"])[0]["text"] = "changed"
     assert chat.messages() == before
+
+
+def test_what_is_sent_and_never_changed_shares_its_messages_and_not_its_list(
+    chat: StoredConversation,
+) -> None:
+    for message in turn(0):
+        chat.add_response(message)
+    first, second = (wait(chat.requested("openai", shared=True)) for _ in range(2))
+    assert first.messages == chat.messages()
+    assert all(one is other for one, other in zip(first.messages, second.messages, strict=True))
+    first.messages.clear()
+    assert second.messages == chat.messages()
+
+
+def test_marking_a_shared_body_for_a_cache_changes_nothing_in_the_window(
+    chat: StoredConversation,
+) -> None:
+    for message in turn(0):
+        chat.add_response(message)
+    before = chat.messages()
+    marked = Marker().mark(wait(chat.requested("openai", shared=True)))
+    assert marked.messages != before
+    assert wait(chat.requested("openai", shared=True)).messages == before == chat.messages()
 
 
 def test_a_strand_lasts_while_the_window_only_grows(chat: StoredConversation) -> None:

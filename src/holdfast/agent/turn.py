@@ -26,6 +26,7 @@ from holdfast.agent.events import (
     WindowCompacted,
 )
 from holdfast.agent.toolbox import Toolbox
+from holdfast.conversation.effects import wait
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
 from holdfast.ports import Prompt
 from holdfast.session import Usage
@@ -201,7 +202,7 @@ class Agent:
         return _Got(self._record(answer, drafts), is_cut(answer))
 
     def _ask(self, drafts: Drafts) -> Generator[Event, None, Answer]:
-        body = self.chat.body(self.model.dialect)
+        body = wait(self.chat.requested(self.model.dialect, shared=True))
         yield from self._watch.news()
         prompt = Prompt(body=body, tools=self.toolbox.specs, max_tokens=self.habits.max_tokens)
         if self.caching is not None:

@@ -84,6 +84,10 @@ class LiveSession:
         """Return the window, as it was read last, as a provider reads it."""
         return self._window.body(dialect)
 
+    def shared(self, dialect: str) -> Body:
+        """Return the same for a receiver that changes no message: they are the window's own."""
+        return self._window.shared_body(dialect)
+
     def wrote(self, entries: tuple[Entry, ...]) -> None:
         """Take in messages that this process has just appended."""
         self._window.wrote(entries)

@@ -207,13 +207,17 @@ class StoredConversation:
         format: str,  # noqa: A002 - its name
         *,
         merge_roles: bool | None = None,
+        shared: bool = False,
     ) -> Steps[Body]:
-        """Return what `body` returns, as steps that a thread or an event loop may wait for."""
+        """Return what `body` returns, as steps that a thread or an event loop may wait for.
+
+        Where it is `shared`, the messages are the window's own, for who changes none of them.
+        """
         check_dialect(format)
         yield from self.compactor.before_request()
         with self.live.lock:
             self.compactor.handed_out()
-            shown = self.live.shown(format)
+            shown = (self.live.shared if shared else self.live.shown)(format)
         merges = self.live.deps.options.merge_roles if merge_roles is None else merge_roles
         # Other dialects have their own rules, and their codecs keep them.
         if not merges or format != "openai":

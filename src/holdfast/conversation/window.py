@@ -44,6 +44,10 @@ class _Written:
             messages[index] = _copied(self.messages[index])
         return Body(messages, prefix=self.prefix)
 
+    def shared(self) -> Body:
+        """Return a body whose list is its receiver's, and whose messages are not."""
+        return Body(list(self.messages), prefix=self.prefix)
+
 
 class LiveWindow:
     """Mirrors what the store shows of a session.
@@ -108,12 +112,22 @@ class LiveWindow:
 
     def body(self, dialect: str) -> Body:
         """Return the window as a provider reads it, valid whatever happened to its calls."""
-        codec = DIALECTS[dialect]
         if dialect != "openai":
-            return codec.encode(self._shown())
+            return DIALECTS[dialect].encode(self._shown())
+        return self._written().body()
+
+    def shared_body(self, dialect: str) -> Body:
+        """Return the same for a receiver that changes no message: they are the window's own.
+
+        To copy a window of thousands of messages takes longer than all else that a call needs.
+        """
+        return self._written().shared() if dialect == "openai" else self.body(dialect)
+
+    def _written(self) -> _Written:
         if self._wire is None:
-            self._wire = _Written(SharedPrefix()).plus(codec.encode(self._shown()).messages)
-        return self._wire.body()
+            messages = DIALECTS["openai"].encode(self._shown()).messages
+            self._wire = _Written(SharedPrefix()).plus(messages)
+        return self._wire
 
     def _extend(self, entries: Sequence[Entry], head: Head) -> None:
         before = self._window.entries

@@ -20,7 +20,7 @@ class Prompt:
     """One request."""
 
     body: Body
-    """The conversation, in the model's own dialect."""
+    """The conversation, in the model's own dialect. Its messages are shared: nobody changes one."""
     tools: tuple[ToolSpec, ...] = ()
     max_tokens: int | None = None
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.summary.statements import StatementKind, clip_words, units
 from holdfast.summary.turns import document_in, unquoted, without_documents
 from holdfast.transcript.effects import Family, error_line
+from holdfast.transcript.parts import quickly_made
 from holdfast.transcript.toolkit import fields_of
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ _DEFINITION = re.compile(
 )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ToldAction:
     """A deed as it is told."""

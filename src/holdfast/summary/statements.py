@@ -251,10 +251,11 @@ class Rarity:
         seen = {first}
         known = self._known
         for word in words[1:]:
-            if word not in known:
+            found = known.get(word)
+            if found is None:
                 folded = word.casefold()
-                known[word] = folded, self._worth(word, folded, first=False)
-            folded, worth = known[word]
+                found = known[word] = folded, self._worth(word, folded, first=False)
+            folded, worth = found
             if folded not in seen:
                 seen.add(folded)
                 held += worth

@@ -35,6 +35,7 @@ _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
+_TO_WORDS = bytes(code if chr(code).isalnum() or code == 95 else 32 for code in range(128)) * 2
 _RUN = 4
 _PASSAGE = 120
 _READ = 40_000
@@ -248,15 +249,15 @@ class Passages:
         lines = text.split("\n")
         self._plain = "".join(map(letters, lines))
         self._found: dict[str, set[int]] = {}
-        known: dict[str, list[set[int]]] = {}
+        known: dict[bytes, list[set[int]]] = {}
         words = "\n".join(map(folded, lines)).split()
         step = _PASSAGE // 2
         # A passage is a stretch of words and the one after it; most words come again.
         for place, at in enumerate(range(0, len(words), step)):
-            for word in {*_WORD.findall(" ".join(words[at : at + step]))}:
+            for word in {*_words(" ".join(words[at : at + step]))}:
                 places = known.get(word)
                 if places is None:
-                    stems_ = {*_stems(word)}
+                    stems_ = {*_stems(word.decode("utf-8", "surrogatepass"))}
                     places = known[word] = [self._found.setdefault(each, set()) for each in stems_]
                 for each in places:
                     each.add(place)
@@ -286,6 +287,13 @@ class Passages:
             for place in rare
             for at in (place - 1, place)
         )
+
+
+def _words(plain: str) -> list[bytes]:
+    """Return the words of a text as bytes; those of ASCII take a quarter of the time of `re`."""
+    if plain.isascii():
+        return plain.encode("ascii").translate(_TO_WORDS).split()
+    return [word.encode("utf-8", "surrogatepass") for word in _WORD.findall(plain)]
 
 
 def letters(text: str) -> str:

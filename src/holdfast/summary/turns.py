@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.redaction.redactor import redact_all
+from holdfast.redaction.redactor import redact_all, redacting
 from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
@@ -134,6 +134,7 @@ _REJECTED = re.compile(
 )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Deed:
     """A call and how it ended, if it did."""
@@ -333,6 +334,12 @@ def _observed(messages: Sequence[Message], index: int) -> str:
 
 def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     """Return the turns redacted, before anything is cut: a secret is known by its surroundings."""
+    # What is cut is redacted before, and together, which takes half of the time of one by one.
+    ahead: list[str] = []
+    for turn in turns:
+        for deed in turn.deeds:
+            _texts_of(deed, lambda text: ahead.append(text) or text)
+    redact = redacting(ahead, redact)
     texts: list[str] = []
     for turn in turns:
         texts += turn.asks

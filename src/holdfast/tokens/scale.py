@@ -62,6 +62,7 @@ SUMMARY_TOKENS = 136
 _RECALLED_TOKENS = 32
 """The tags and the note that the wire puts around recalled memory."""
 
+_SAID = (Text, Summary, Recalled)
 _PIECE = 2_000
 """Characters of a text that an estimate looks at whole."""
 _CALL_TOKENS = 8
@@ -251,7 +252,7 @@ def _sealed(text: str) -> int:
 
 def _bulk(part: Part) -> tuple[int, int]:
     """Return the bytes of a part on the wire, and its images."""
-    if isinstance(part, Text | Summary | Recalled):
+    if isinstance(part, _SAID):
         return _FIELD_BYTES + _bytes(part.text), 0
     if isinstance(part, ToolResult):
         bulks = [_bulk(piece) for piece in part.content]

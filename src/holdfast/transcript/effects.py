@@ -16,6 +16,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
+from holdfast.transcript.parts import quickly_made
+
 if TYPE_CHECKING:
     from holdfast.transcript.parts import ToolResult
 
@@ -147,6 +149,7 @@ _PREAMBLE = re.compile(
 """What some agents write above the output of a command."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Effect:
     """How a call ended."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.keywords import names_checked
 from holdfast.transcript.effects import Effect, Family, effect, error_line, family
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,6 +67,7 @@ _END = ("end_line", "line_end", "endLine", "EndLine")
 _PATCH_MARKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Action:
     """A call, read: which kind of work on what."""

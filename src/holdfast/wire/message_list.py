@@ -40,6 +40,8 @@ _MARKS = frozenset({"role", "type", "parts", "from"})
 _EXAMPLE = "a message is an object such as {'role': 'user', 'content': 'hello'}"
 _HOLDERS = ("content", "tool_calls", "parts", "output")
 """Where in a message programs put objects of an SDK."""
+# A union in the call would be made anew for each field of each message.
+_SEQUENCES = (list, tuple)
 _REQUESTS = ("messages", "input", "contents", "conversations")
 _ANSWERS = {
     "choices": "append its message, answer.choices[0].message",
@@ -169,6 +171,8 @@ def _message(value: object, index: int) -> Wire:
         problem = f"expected a message, found {kind_in_words(message)}; {wanted}"
         raise DecodeError("input", where, problem)
     found = cast("Wire", message)
+    if "role" in found and message is value:
+        return found
     if answer := _answer_in(found):
         raise DecodeError("input", where, f"this is a provider's whole answer; {answer} instead")
     if name := _request_in(found):
@@ -211,7 +215,7 @@ def _opened_fields(message: Wire) -> Wire:
     opened: Wire = {}
     for name in _HOLDERS:
         held = message.get(name)
-        if isinstance(held, list | tuple):
+        if isinstance(held, _SEQUENCES):
             values = cast("list[object] | tuple[object, ...]", held)
             plain = [_opened(each) for each in values]
             if isinstance(held, tuple) or any(map(is_not, plain, values)):

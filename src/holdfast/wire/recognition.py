@@ -222,13 +222,12 @@ def signs_in(messages: Sequence[object], start: int = 0) -> dict[DialectSign, in
     looked_at: set[object] = set()
     for index, message in enumerate(messages, start):
         entry = _entry(message)
-        if _USUAL.issuperset(entry) and isinstance(entry.get("content"), str | None):
+        content = entry.get("content")
+        if (content is None or isinstance(content, str)) and _USUAL.issuperset(entry):
             # Most messages are like many before them, and a list may have thousands.
             calls = entry.get("tool_calls", 0)
-            alike = (
-                *(known_string(entry, "role"), "tool_call_id" in entry, index == 0),
-                *(calls.__class__, not calls, entry.get("content") is None),
-            )
+            place = known_string(entry, "role"), "tool_call_id" in entry, index == 0
+            alike = place, calls.__class__, not calls, content is None
             if alike in looked_at:
                 continue
             looked_at.add(alike)

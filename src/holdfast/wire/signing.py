@@ -54,7 +54,7 @@ def recognized(transcript: Transcript, sign: Sign) -> Transcript:
 
     All others stay what they were read as: reference in a user's message, words in a reply.
     """
-    return tuple(_recognized(message, sign) for message in transcript)
+    return tuple([_recognized(message, sign) for message in transcript])
 
 
 def _signed(part: Part, sign: Sign) -> Part:

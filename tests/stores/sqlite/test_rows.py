@@ -1,13 +1,14 @@
-"""Rows are read in as few statements as they can be."""
+"""Rows are read and written in as few statements as they can be."""
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.errors import StoreDamaged
-from holdfast.session import Draft, Fork, Session, Spawn
+from holdfast.session import Draft, Fork, Session, Spawn, Usage
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.stores.sqlite.rows import names_of
 from holdfast.stores.sqlite.views import views_of
@@ -30,6 +31,29 @@ def test_what_a_view_shows_of_many_sessions_is_named_in_one_statement(tmp_path: 
             (view,) = views_of(connection, "child")
         assert [span.session for span in view.spans] == [f"s{number:02}" for number in range(count)]
         assert len(asked) == 3
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(calls=1, input_tokens=7)])
+def test_a_message_and_its_usage_change_the_session_in_one_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usage: Usage
+) -> None:
+    asked: list[str] = []
+
+    class Traced(sqlite3.Connection):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            self.set_trace_callback(asked.append)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *values, **named: connect(*values, **named | {"factory": Traced})
+    )
+    with closing(SqliteStore(tmp_path / "store.db")) as store:
+        store.create(Session(id="s", source="cli", started=1))
+        asked.clear()
+        store.append("s", [Draft(message=user("words"), at=1)], usage)
+        assert sum(each.strip().startswith("UPDATE sessions") for each in asked) == 1
+        assert store.session("s").usage == usage
 
 
 def test_a_key_that_is_no_number_is_damage() -> None:

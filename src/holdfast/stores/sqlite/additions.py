@@ -18,7 +18,6 @@ from holdfast.stores.sqlite.rows import key_of, keys_of, live_key_of, put_blobs
 from holdfast.stores.sqlite.sessions import (
     NONE_USED,
     Grown,
-    add_usage,
     insert_session,
     key_name,
     take_key,
@@ -142,10 +141,7 @@ def _place(
                 return LogPlace(id_, insert_session(connection, session, None, "", grown), 0)
             # What follows says what is wrong with it.
             insert_session(connection, session, None, "")
-    place = grown_by(connection, id_, batch, addition.size)
-    if usage is not NONE_USED:
-        add_usage(connection, place.key, usage)
-    return place
+    return grown_by(connection, id_, batch, usage, addition.size)
 
 
 def _divided(additions: Sequence[Addition], batch: Batch) -> Iterator[Batch]:

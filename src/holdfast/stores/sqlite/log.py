@@ -13,7 +13,7 @@ from holdfast.recall.folding import index_forms
 from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
 from holdfast.session.sessions import check_size
 from holdfast.stores.sqlite.rows import ROLES, live_key_of, put_blobs, stored_whole, to_text
-from holdfast.stores.sqlite.sessions import NONE_USED, add_usage
+from holdfast.stores.sqlite.sessions import ADDED_USAGE, NONE_USED, add_usage, counts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -190,15 +190,16 @@ _FIND = f"""
 """
 _GROW = "UPDATE sessions SET size = ?, touched = max(touched, ?) WHERE key = ?"
 """Two statements, because an update that returns something takes longer than both."""
+_GROW_AND_ADD = (
+    f"UPDATE sessions SET size = ?, touched = max(touched, ?), {ADDED_USAGE} WHERE key = ?"
+)
 
 
 def append_batch(
-    connection: sqlite3.Connection, place: LogPlace, batch: Batch, usage: Usage, index: Words
+    connection: sqlite3.Connection, place: LogPlace, batch: Batch, index: Words
 ) -> tuple[Entry, ...]:
     """Write a batch where `grown_by` made room for it, its words to the index."""
     entries = write(connection, place, batch, index)
-    if usage != NONE_USED:
-        add_usage(connection, place.key, usage)
     pinned = pin_new(connection, place.key, entries[0].id, batch) if entries else ()
     if not pinned:
         return entries
@@ -209,7 +210,11 @@ def append_batch(
 
 
 def grown_by(
-    connection: sqlite3.Connection, id_: str, batch: Batch, size: int | None = None
+    connection: sqlite3.Connection,
+    id_: str,
+    batch: Batch,
+    usage: Usage = NONE_USED,
+    size: int | None = None,
 ) -> LogPlace:
     """Make the session longer by the batch and return where the batch goes.
 
@@ -217,6 +222,7 @@ def grown_by(
         connection: The one that writes.
         id_: The session.
         batch: What will be written.
+        usage: What the messages cost, added to the session's totals.
         size: How long the session must be for it.
     """
     row = connection.execute(_FIND, (to_text(id_),)).fetchone()
@@ -226,9 +232,13 @@ def grown_by(
     key, held, newest = row
     place = LogPlace(id_, key, held, newest or 0)
     check_size(id_, place.size, size)
-    if batch.drafts:
-        grown = place.size + len(batch.drafts)
-        connection.execute(_GROW, (grown, latest_of(batch), place.key))
+    grown = place.size + len(batch.drafts), latest_of(batch)
+    if batch.drafts and usage != NONE_USED:
+        connection.execute(_GROW_AND_ADD, (*grown, *counts(usage), key))
+    elif batch.drafts:
+        connection.execute(_GROW, (*grown, key))
+    elif usage != NONE_USED:
+        add_usage(connection, key, usage)
     return place
 
 

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from holdfast.session import EndReason, Fork, Session
 
 __all__ = [
+    "ADDED_USAGE",
     "NONE_USED",
     "Grown",
     "acquire_lease",
     "add_usage",
     "amend_session",
+    "counts",
     "end_session",
     "give_key",
     "insert_session",
@@ -49,6 +51,12 @@ __all__ = [
 ]
 
 NONE_USED = Usage()
+ADDED_USAGE = """
+    calls = calls + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+    cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
+    cost = cost + ?
+"""
+"""Adds usage to a row of `sessions`; `counts` has the values."""
 """What a message costs that no provider answered."""
 _INSERT = """
     INSERT INTO sessions (key, id, root, parent, fork, title, source, model, goal, started,
@@ -106,7 +114,7 @@ def insert_session(
         None if session.end_reason is None else session.end_reason.value,
         session.trashed,
         grown.size,
-        *_counts(session.usage + grown.usage),
+        *counts(session.usage + grown.usage),
         to_json(session.metadata),
     )
     try:
@@ -245,18 +253,11 @@ def end_session(
 
 def add_usage(connection: sqlite3.Connection, key: int, usage: Usage) -> None:
     """Add what a provider reported to a session's totals."""
-    connection.execute(
-        """
-        UPDATE sessions SET calls = calls + ?, input_tokens = input_tokens + ?,
-            output_tokens = output_tokens + ?, cache_read_tokens = cache_read_tokens + ?,
-            cache_write_tokens = cache_write_tokens + ?, cost = cost + ?
-        WHERE key = ?
-        """,
-        (*_counts(usage), key),
-    )
+    connection.execute(f"UPDATE sessions SET {ADDED_USAGE} WHERE key = ?", (*counts(usage), key))
 
 
-def _counts(usage: Usage) -> tuple[int | float, ...]:
+def counts(usage: Usage) -> tuple[int | float, ...]:
+    """Return what `ADDED_USAGE` adds, in its order."""
     return (
         usage.calls,
         usage.input_tokens,

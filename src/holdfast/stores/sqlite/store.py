@@ -147,8 +147,8 @@ class SqliteStore:
         """Write messages to the end of the log, with their words and what they cost."""
         batch = prepare(drafts, Kind.SAID)
         with self._database.write(self._index.forget) as connection:
-            place = grown_by(connection, id_, batch, size)
-            return append_batch(connection, place, batch, usage, self._index)
+            place = grown_by(connection, id_, batch, usage, size)
+            return append_batch(connection, place, batch, self._index)
 
     def add(self, additions: Sequence[Addition]) -> None:
         """Write to many sessions in one step, which creates those that are new."""
