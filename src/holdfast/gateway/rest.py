@@ -33,7 +33,7 @@ from holdfast.gateway import rest_models as models
 from holdfast.gateway.api_route import ApiCall, ApiRoute, read_body, read_query
 from holdfast.gateway.gate import TenantGate, api_error_body, audit_log
 from holdfast.gateway.openapi import openapi_document
-from holdfast.gateway.tenants import ADMITTED, ApiError
+from holdfast.gateway.tenants import ADMITTED, ApiError, ShutTenant, unopened
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -229,6 +229,8 @@ class _Resource:
             raise ApiError(405, "method_not_allowed", f"{allowed} can be asked for here")
         admission = ADMITTED.get()
         assert admission is not None, "the gate stands before every route"
+        if isinstance(admission.tenant, ShutTenant):
+            raise unopened()
         call = ApiCall(
             tenant=admission.tenant,
             path=cast("dict[str, str]", request.path_params),
