@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.agent.drafts import CUT_OFF
-from holdfast.gateway.answers import AnswerReader, stream_error
+from holdfast.gateway.answers import AnswerReader, is_preamble, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_object, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
@@ -39,6 +39,8 @@ _PATIENCE_S = 10.0
 """How long a request waits until it is recorded."""
 _RECORD_S = 2.0
 """How long the end of an answer waits until the answer is recorded."""
+_PREAMBLE_S = 2.0
+"""How long a stream that has told nothing yet is held back: a refusal comes soon or not at all."""
 _LARGEST_ERROR = 1 << 20
 _RETRY_AFTER = "5"
 _HOP = frozenset(
@@ -411,9 +413,20 @@ async def _looked_at(answer: UpstreamAnswer) -> tuple[bytes, str]:
         status = answer.status
     else:
         first = await answer.read()
+        if answer.status == _OK and is_preamble(first):
+            first = await _begun(answer, first)
         words = stream_error(first) if answer.status == _OK else ""
         status = 400
     return first, words if words and status_kind(status, words) is FailureKind.TOO_LARGE else ""
+
+
+async def _begun(answer: UpstreamAnswer, first: bytes) -> bytes:
+    """Return the beginning of a stream up to what matters, or as much as comes in time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PREAMBLE_S):
+            while is_preamble(first) and (piece := await answer.read()):
+                first += piece
+    return first
 
 
 async def _all(answer: UpstreamAnswer, first: bytes, limit: int) -> bytes:
