@@ -51,6 +51,9 @@ _HOP = frozenset(
 _REPLACED = frozenset({"host", "content-length", "expect"})
 _OWN = "x-holdfast-"
 _UNFIT = frozenset({400, 413, 422})
+_TROUBLED = frozenset({500, 502, 503, 504, 529})
+"""What another upstream may do better."""
+_TIMEOUT = 504
 _OK = 200
 _TOO_MANY = 429
 _NOT_MODIFIED = 304
@@ -254,13 +257,20 @@ class Exchange:
             body = spliced(asked.data, MESSAGES[self._dialect], messages)
             self._proxy.metrics.count("folded_requests")
         dialect = self._dialect or _dialect_of_headers(incoming)
-        upstream = next(each for each in self._proxy.upstreams if each.fits(dialect, asked.model))
-        answer = await self._proxy.client.send(
-            incoming.method,
-            upstream.address(incoming.path, incoming.query, dialect),
-            self._headers(tenant, upstream, dialect, is_changed=is_changed),
-            body,
-        )
+        for upstream in (fitting := self._proxy.fitting(dialect, asked.model)):
+            address = upstream.address(incoming.path, incoming.query, dialect)
+            headers = self._headers(tenant, upstream, dialect, is_changed=is_changed)
+            try:
+                answer = await self._proxy.client.send(incoming.method, address, headers, body)
+            except UpstreamFailed as failed:
+                # One that was silent may be at work on it still.
+                if upstream is fitting[-1] or failed.status == _TIMEOUT:
+                    raise
+            else:
+                if upstream is fitting[-1] or answer.status not in _TROUBLED:
+                    break
+                answer.close()
+            self._proxy.rest(upstream)
         if 300 <= answer.status < 400 and answer.status != _NOT_MODIFIED:
             answer.close()
             raise UpstreamFailed("the upstream sends requests elsewhere, which is not followed")

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Gone, Incoming, gone, read_body
 from holdfast.gateway.exchange import Exchange
+from holdfast.gateway.upstream import alternatives
 from holdfast.recognition.request import dialect_of_path
 from holdfast.wiring.conversations import Conversation
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Authorize", "Proxy", "Tenant"]
 
 _PATIENCE_S = 10.0
+_REST_S = 30.0
+"""How long an upstream that failed is tried after its alternatives."""
 _LOG = logging.getLogger("holdfast.gateway")
 _Result = TypeVar("_Result")
 
@@ -72,6 +75,8 @@ class Proxy:
         default_factory=WeakKeyDictionary[Conversation, int]
     )
     """How often each conversation was compacted when it was last looked at."""
+    _resting: dict[str, float] = field(default_factory=dict[str, float])
+    """Addresses of upstreams that failed not long ago, and when."""
     _kept: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,6 +101,18 @@ class Proxy:
             spent = 1000 * (time.monotonic() - began)
             words = (incoming.method, incoming.path, client.status, spent)
             _LOG.info("%s %s %d %.0f ms", *words)
+
+    def fitting(self, dialect: str, model: str) -> Sequence[Upstream]:
+        """Return the upstreams for a request, in the order in which they are tried."""
+        now = time.monotonic()
+        for address in [each for each, at in self._resting.items() if at + _REST_S < now]:
+            del self._resting[address]
+        return alternatives(self.upstreams, dialect, model, self._resting)
+
+    def rest(self, upstream: Upstream) -> None:
+        """Try others before an upstream that failed, for a while."""
+        self._resting[upstream.url] = time.monotonic()
+        self.metrics.count("failovers")
 
     async def keep(self, work: Coroutine[object, object, _Result]) -> _Result:
         """Wait for work that goes on when nobody waits for it any more."""
