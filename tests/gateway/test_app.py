@@ -16,6 +16,7 @@ import httpx2
 import pytest
 import zstandard
 
+import holdfast
 from holdfast.config.settings import GatewaySettings, Settings, StoreSettings
 from holdfast.errors import ConfigError
 from holdfast.gateway.app import gateway_app
@@ -193,7 +194,8 @@ def test_figures_name_what_happened_and_nobody() -> None:
         assert "holdfast_gateway_added_latency_seconds_count 2" in text
         assert 'holdfast_gateway_added_latency_seconds_bucket{le="+Inf"} 2' in text
         assert "sk-secret" not in text
-        assert here.client.get("/healthz").json() == {"status": "ok"}
+        known = {"status": "ok", "service": "holdfast", "version": holdfast.__version__}
+        assert here.client.get("/healthz").json() == known
         assert here.client.get("/readyz").json() == {"status": "ready"}
 
 
@@ -224,6 +226,7 @@ def test_every_key_of_the_gateway_changes_what_is_served() -> None:
         first_byte_seconds=7.0,
         silence_seconds=70.0,
         strict=True,
+        log_requests=True,
     )
     first, other = gateway_app(usual), gateway_app(replace(usual, gateway=changed))
     assert other.proxy.settings == changed != first.proxy.settings

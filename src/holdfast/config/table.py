@@ -376,6 +376,13 @@ KEYS: Mapping[str, Key] = _table(
             lambda _: True,
             bool,
         ),
+        Key(
+            "gateway.log_requests",
+            "Whether a JSON line is written to standard error for each request, without contents.",
+            _SWITCH,
+            lambda _: True,
+            bool,
+        ),
     ]
 )
 

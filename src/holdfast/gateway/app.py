@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Match, Route
 
+from holdfast import __version__
 from holdfast.config import load
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError
@@ -22,6 +23,7 @@ from holdfast.gateway.gate import TenantGate, audit_log, dialect_error_body
 from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Proxy
 from holdfast.gateway.refusals import error_body
+from holdfast.gateway.request_log import RequestLog, log_to_stderr, tracer
 from holdfast.gateway.rest import rest_routes
 from holdfast.gateway.tenants import Tenants
 from holdfast.gateway.upstream import AiohttpClient, upstreams_of
@@ -124,7 +126,7 @@ class GatewayApp:
             raise HttpRefusal(426, "websockets are not served; send requests by POST")
 
     async def _health(self, _: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "ok", "service": "holdfast", "version": __version__})
 
     async def _readiness(self, _: Request) -> JSONResponse:
         reason = "the gateway is shutting down" if self._is_ending else ""
@@ -182,6 +184,7 @@ def gateway_app(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
         AiohttpClient(settings.gateway.silence_seconds),
         tenants.authorize,
         Metrics(),
+        log=RequestLog(tracer()),
     )
     gate = TenantGate(proxy, tenants, audit_log(environ), dialect_error_body)
     return GatewayApp(proxy, gate, tenants.close, ready, rest_routes(tenants))
@@ -202,4 +205,6 @@ def check_reach(settings: GatewaySettings, *, has_tokens: bool) -> None:
 
 def from_environment() -> GatewayApp:
     """Return the gateway of a worker process, which finds its flags in the environment."""
-    return gateway_app(load(os.environ).settings)
+    settings = load(os.environ).settings
+    log_to_stderr(requests=settings.gateway.log_requests)
+    return gateway_app(settings)

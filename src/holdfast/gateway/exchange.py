@@ -18,6 +18,7 @@ from holdfast.gateway.answers import AnswerReader, is_preamble, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_object, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
+from holdfast.gateway.request_log import RequestRecord
 from holdfast.gateway.scrubbing import StreamScrubber, scrubbed_answer
 from holdfast.gateway.upstream import CREDENTIALS, UpstreamFailed
 from holdfast.providers.provider_errors import FailureKind, status_kind
@@ -71,6 +72,11 @@ class TakenTurn(Protocol):
         ...
 
     @property
+    def how(self) -> str:
+        """Return how it was recognized."""
+        ...
+
+    @property
     def recalled(self) -> bool:
         """Say whether memory was put into the request, which the answer may repeat."""
         ...
@@ -112,7 +118,10 @@ class Exchange:
         self._dialect = dialect
         self._chat: AsyncConversation | None = None
         self._turn: TakenTurn | None = None
-        self._warnings: Headers = []
+        self.record = RequestRecord(incoming.method, incoming.path, dialect)
+        """What is told of it to whoever runs the gateway."""
+        self._notes: Headers = [(f"{_OWN}request", self.record.request)]
+        """Headers of ours that every answer has."""
         self._standing: Headers = []
         """How the conversation stands, as headers."""
         self._is_recorded = False
@@ -125,6 +134,7 @@ class Exchange:
         """Forward the request, and relay what comes back."""
         began = time.monotonic()
         asked = self._read(raw)
+        self.record.model = asked.model
         heart = Heartbeat(self._begin_early, self._beat)
         if asked.wants_stream and self._dialect in SIGNS_OF_LIFE:
             heart.start(self._proxy.settings.first_byte_seconds)
@@ -151,7 +161,7 @@ class Exchange:
         """Answer with an error of our own, in whatever state the answer is."""
         body = error_body(self._dialect, status, sentence)
         if not self._client.begun:
-            await self._client.whole(status, [_JSON, *self._warnings, *self._standing], body)
+            await self._client.whole(status, [_JSON, *self._notes, *self._standing], body)
         elif not self._client.ended:
             await self._client.end(error_event(self._dialect, status, body))
 
@@ -179,17 +189,23 @@ class Exchange:
             taking = keep(tenant.turns.take(request, asked.fields))
             self._turn = await asyncio.wait_for(taking, _PATIENCE_S)
             self._chat = self._turn.chat
+            self.record.recognized = self._turn.how
             return await keep(self._turn.outgoing())
         except Exception as error:
-            _LOG.warning("not recorded: %s: %s", type(error).__name__, error)
+            self._complain("not recorded", error)
             if self._proxy.settings.strict:
                 sentence = "the request could not be recorded, and gateway.strict demands it"
                 raise HttpRefusal(503, f"{sentence}: {type(error).__name__}") from error
             self._warn()
             return None
 
+    def _complain(self, what: str, error: Exception) -> None:
+        fields = {"request": self.record.request}
+        _LOG.warning("%s: %s: %s", what, type(error).__name__, error, extra={"fields": fields})
+
     def _warn(self) -> None:
-        self._warnings.append((f"{_OWN}warning", _UNRECORDED))
+        self._notes.append((f"{_OWN}warning", _UNRECORDED))
+        self.record.is_recorded = False
         self._proxy.metrics.count("forwarded_unrecorded")
 
     async def _figures(self) -> None:
@@ -198,6 +214,7 @@ class Exchange:
             return
         with suppress(Exception):
             status = await self._chat.status()
+            self.record.session, self.record.tokens = status.session, status.tokens
             self._standing = [
                 (f"{_OWN}session", status.session),
                 (f"{_OWN}tokens", str(status.tokens)),
@@ -245,7 +262,7 @@ class Exchange:
             smaller = await self._proxy.keep(recover())
             await self._figures()
         except Exception as error:  # noqa: BLE001 - the client gets the upstream's own refusal
-            _LOG.warning("not recovered: %s: %s", type(error).__name__, error)
+            self._complain("not recovered", error)
             return None
         return smaller
 
@@ -378,8 +395,10 @@ class Exchange:
         if answer.status == _TOO_MANY and all(name != "retry-after" for name, _ in headers):
             # Some clients give up at once on one without it.
             headers.append(("retry-after", _RETRY_AFTER))
-        await self._client.start(answer.status, [*headers, *self._warnings, *self._standing])
-        self._proxy.metrics.added_latency(self._added + time.monotonic() - self._came)
+        await self._client.start(answer.status, [*headers, *self._notes, *self._standing])
+        added = self._added + time.monotonic() - self._came
+        self.record.added_ms = round(1000 * added, 2)
+        self._proxy.metrics.added_latency(added)
 
     async def _record(self, reader: AnswerReader) -> None:
         """Write the answer to the log of its conversation, once."""
@@ -401,14 +420,14 @@ class Exchange:
         try:
             await asyncio.wait_for(self._proxy.keep(record()), _RECORD_S)
         except Exception as error:  # noqa: BLE001 - the client has its answer all the same
-            _LOG.warning("answer not recorded: %s: %s", type(error).__name__, error)
+            self._complain("answer not recorded", error)
             self._warn()
 
     async def _begin_early(self) -> None:
         self._proxy.metrics.count("heartbeats")
         kind = ("content-type", "text/event-stream; charset=utf-8")
         await self._client.start(
-            _OK, [kind, ("cache-control", "no-cache"), *self._warnings, *self._standing]
+            _OK, [kind, ("cache-control", "no-cache"), *self._notes, *self._standing]
         )
 
     async def _beat(self) -> None:

@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 _SESSION = b"x-holdfast-session"
+_REQUEST = b"x-holdfast-request"
 _LONGEST_PATH = 200
 _LARGEST_LOG = 64 << 20
 _LOG = logging.getLogger("holdfast.gateway")
@@ -75,6 +76,7 @@ class AuditRecord:
     path: str
     status: int = 0
     session: str | None = None
+    request: str | None = None
     bytes_in: int = 0
     bytes_out: int = 0
     milliseconds: int = 0
@@ -206,6 +208,8 @@ class _Exchange:
             headers = dict(cast("list[tuple[bytes, bytes]]", message.get("headers", [])))
             if _SESSION in headers:
                 self.record.session = headers[_SESSION].decode("latin-1")
+            if _REQUEST in headers:
+                self.record.request = headers[_REQUEST].decode("latin-1")
         self.record.bytes_out += len(message.get("body", b""))
         await self._send(message)
 

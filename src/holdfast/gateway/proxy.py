@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Gone, Incoming, gone, read_body
 from holdfast.gateway.exchange import Exchange
+from holdfast.gateway.request_log import RequestLog
 from holdfast.gateway.upstream import alternatives
 from holdfast.recognition.request import dialect_of_path
 from holdfast.wiring.conversations import Conversation
@@ -75,6 +76,7 @@ class Proxy:
         default_factory=WeakKeyDictionary[Conversation, int]
     )
     """How often each conversation was compacted when it was last looked at."""
+    log: RequestLog = field(default_factory=RequestLog)
     _resting: dict[str, float] = field(default_factory=dict[str, float])
     """Addresses of upstreams that failed not long ago, and when."""
     _kept: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
@@ -87,6 +89,7 @@ class Proxy:
         exchange = Exchange(self, incoming, client, dialect)
         try:
             tenant = await self.authorize(incoming)
+            exchange.record.tenant = tenant.name
             raw = await read_body(receive, incoming, self.settings.max_body_bytes)
             await _while_there(receive, client, exchange.run(tenant, raw))
         except Gone:
@@ -94,13 +97,13 @@ class Proxy:
         except HttpRefusal as refused:
             await exchange.fail(refused.status, refused.sentence)
         except Exception:  # noqa: BLE001 - the outermost edge
-            _LOG.exception("%s %s", incoming.method, incoming.path)
+            _LOG.exception("request %s failed", exchange.record.request)
             await exchange.fail(500, "the gateway failed; its log says where")
         finally:
             self.metrics.count("requests", dialect=dialect or "other", status=str(client.status))
-            spent = 1000 * (time.monotonic() - began)
-            words = (incoming.method, incoming.path, client.status, spent)
-            _LOG.info("%s %s %d %.0f ms", *words)
+            exchange.record.status = client.status
+            exchange.record.milliseconds = round(1000 * (time.monotonic() - began), 1)
+            self.log.write(exchange.record, incoming.headers)
 
     def fitting(self, dialect: str, model: str) -> Sequence[Upstream]:
         """Return the upstreams for a request, in the order in which they are tried."""

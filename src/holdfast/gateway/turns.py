@@ -74,6 +74,11 @@ class ClientTurn:
     recalled: bool = False
     """Whether memory was put into the request, which the answer may repeat."""
 
+    @property
+    def how(self) -> str:
+        """Return how it was recognized."""
+        return str(self.found.how)
+
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
         if self.chat is None:
