@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -130,3 +131,23 @@ def test_nothing_of_opentelemetry_is_loaded_where_it_is_not_installed() -> None:
         check=True,
     )
     assert told.stdout == "None False\n"
+
+
+def test_a_trace_in_the_log_has_no_credential() -> None:
+    key = f"sk-proj-{uuid4().hex}{uuid4().hex}"
+    program = (
+        "import logging; from holdfast.gateway.request_log import log_to_stderr\n"
+        "log_to_stderr(requests=False); log = logging.getLogger('holdfast.gateway')\n"
+        f"key = '{key}'\n"
+        "try: raise ValueError(f'cannot send Authorization: Bearer {key}')\n"
+        "except ValueError as error: log.exception('failed with %s', key)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=True,
+    )
+    line = json.loads(told.stderr)
+    assert "ValueError" in line["trace"]
+    assert key not in told.stderr.decode()

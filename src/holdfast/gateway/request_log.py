@@ -103,18 +103,25 @@ def tracer() -> Tracer | None:
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object for each event; contents of conversations are never logged."""
+    """One JSON object for each event; contents of conversations are never logged.
+
+    Words of other libraries may quote what was sent, so that they are redacted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._redact = Redactor().redact
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of an event."""
         fields = {
             "time": iso_time(round(1000 * record.created)),
             "level": record.levelname.lower(),
-            "message": record.getMessage(),
+            "message": self._redact(record.getMessage()),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            fields["trace"] = self.formatException(record.exc_info)
+            fields["trace"] = self._redact(self.formatException(record.exc_info))
         return json.dumps(fields)
 
 

@@ -7,6 +7,7 @@ another library can take its place.
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
@@ -54,6 +55,7 @@ _OPENAI = frozenset({"openai", "responses"})
 _CONNECT_S = 10.0
 _LONGEST_HEADER = 64 << 10
 _LARGE = 1 << 20
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +286,8 @@ class _AiohttpAnswer:
         self.headers = [
             (name.decode("latin-1").lower(), value.decode("latin-1"))
             for name, value in answer.raw_headers
+            # No server may send such a value, and ours would end the connection over it.
+            if not _CONTROL.search(value)
         ]
         self._answer = answer
         self._read = answer.content.readany
