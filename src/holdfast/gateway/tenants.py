@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADMITTED",
+    "TREE_FILE",
     "Admission",
     "ApiError",
     "OpenTenant",
@@ -54,7 +55,7 @@ __all__ = [
     "unopened",
 ]
 
-_TREE = "gateway.db"
+TREE_FILE = "gateway.db"
 _FILE = "config.yaml"
 _MEMORY = "memory:"
 _OWN_STORE = ("sqlite", _MEMORY)
@@ -340,7 +341,7 @@ class Tenants:
             file = file_behind(settings.store.url, settings.store.profile, self.environ)
         tree = ":memory:"
         if file is not None:
-            tree = str(file.with_name(_TREE))
+            tree = str(file.with_name(TREE_FILE))
             make_folder(file.parent)
             # Made here, so that nobody else may read it.
             os.close(os.open(tree, os.O_CREAT | os.O_RDWR, 0o600))
