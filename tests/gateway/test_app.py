@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from holdfast.errors import ConfigError
 from holdfast.gateway.app import gateway_app
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import Incoming
+from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Tenant
 from tests.agents.answers import Answer
 from tests.gateway.scripted import (
@@ -263,6 +265,12 @@ def test_escape_sequences_of_an_upstream_reach_no_terminal_by_the_log(
     told = subprocess.run(command, env=served, capture_output=True, check=True)
     assert b"Hello" in told.stdout
     assert b"\x1b" not in told.stdout
+
+
+def test_the_operators_page_has_every_figure(repository: Path) -> None:
+    page = (repository / "docs" / "gateway" / "operate.md").read_text("utf-8")
+    names = re.findall(r"^# TYPE (\S+)", Metrics().text(), re.M)
+    assert set(re.findall(r"^\| `(holdfast_gateway_\w+)`", page, re.M)) == set(names)
 
 
 def test_figures_name_what_happened_and_nobody() -> None:

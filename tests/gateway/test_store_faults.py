@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from tests.agents.answers import Answer
-from tests.gateway.faults import client_sees
+from tests.gateway.faults import client_sees, table
 from tests.gateway.scripted import PATHS, Upstream, question, stream, streamed, upstream
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="faults are made with Linux calls")
@@ -197,3 +198,12 @@ def test_a_strict_gateway_refuses_while_the_store_fails(tmp_path: Path, fault: s
             assert found.status_code == 503
             assert "gateway.strict demands it" in found.json()["error"]["message"]
         assert here.upstream.requests == []
+
+
+def test_the_table_of_the_operators_page_is_that_of_the_tests(repository: Path) -> None:
+    for module in ("test_faults", "test_proxy", "test_upstream"):
+        import_module(f"tests.gateway.{module}")
+    page = (repository / "docs" / "gateway" / "operate.md").read_text("utf-8")
+    shown = page.partition("\n## Faults\n")[2].partition("\n## ")[0]
+    rows = [line for line in shown.splitlines() if line.startswith("|")]
+    assert sorted(rows) == sorted(table().splitlines()), f"it should have:\n{table()}"

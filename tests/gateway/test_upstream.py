@@ -116,7 +116,7 @@ FAILS: dict[str, Script] = {
 
 
 @client_sees(
-    "fails in one of these ways, and another upstream is named for the same requests",
+    "an upstream fails in one of these ways, and another upstream is named for the same requests",
     "the answer of the other one, if nothing was sent to the client before; silence and errors "
     "such as 429 are no reason to ask another",
 )
