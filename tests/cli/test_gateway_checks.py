@@ -31,7 +31,7 @@ Checks = dict[str, tuple[str, str, str]]
 CLOSED = "http://127.0.0.1:9"
 
 
-def checked(*flags: str, code: int | None = None, **env: str) -> Checks:
+def checked(*flags: str, code: object = None, **env: str) -> Checks:
     """Return state, words and advice of each check."""
     ended = run("doctor", "--gateway", "--json", *flags, env=env)
     found = json.loads(ended.output)

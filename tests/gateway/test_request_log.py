@@ -74,6 +74,7 @@ def test_a_request_is_a_json_line_with_how_it_was_recognized_and_without_words(
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_serve_writes_lines_whatever_the_number_of_workers(tmp_path: Path, workers: str) -> None:
     with served(tmp_path, "--verbose", "--workers", workers) as here:
+        asked = ""
         for _ in range(100):
             try:
                 asked = here.ask("Which port?").headers["x-holdfast-request"]

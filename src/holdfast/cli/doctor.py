@@ -56,8 +56,7 @@ def command(
     beside the mended one, also when nothing of it can be read. Nothing is thrown away. The exit
     code is 1 when messages are lost.
     """
-    # What the checks find they tell themselves.
-    silence_log("holdfast.wiring")
+    silence_log("holdfast.wiring")  # what the checks find they tell themselves
     if repair:
         settings = configuration(flags).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)

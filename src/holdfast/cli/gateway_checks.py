@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from holdfast import __version__
@@ -118,8 +118,9 @@ def _asked(host: str, port: int, path: str) -> tuple[int, dict[str, object]]:
     with closing(HTTPConnection(host, port, timeout=_LOOK_S)) as connection:
         connection.request("GET", path)
         answer = connection.getresponse()
-        found = json.loads(answer.read(10_000))
-        return answer.status, found if isinstance(found, dict) else {}
+        found: object = json.loads(answer.read(10_000))
+        fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+        return answer.status, fields
 
 
 def _access(settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[Check]:

@@ -13,7 +13,6 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Match, Route
 
-from holdfast import __version__
 from holdfast.config import load
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError
@@ -24,7 +23,7 @@ from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Proxy
 from holdfast.gateway.refusals import error_body
 from holdfast.gateway.request_log import RequestLog, log_to_stderr, tracer
-from holdfast.gateway.rest import rest_routes
+from holdfast.gateway.rest import VERSION, rest_routes
 from holdfast.gateway.tenants import Tenants
 from holdfast.gateway.upstream import AiohttpClient, upstreams_of
 
@@ -126,7 +125,7 @@ class GatewayApp:
             raise HttpRefusal(426, "websockets are not served; send requests by POST")
 
     async def _health(self, _: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok", "service": "holdfast", "version": __version__})
+        return JSONResponse({"status": "ok", "service": "holdfast", "version": VERSION})
 
     async def _readiness(self, _: Request) -> JSONResponse:
         reason = "the gateway is shutting down" if self._is_ending else ""

@@ -190,6 +190,7 @@ class Exchange:
             self._turn = await asyncio.wait_for(taking, _PATIENCE_S)
             self._chat = self._turn.chat
             self.record.recognized = self._turn.how
+            self.record.is_recorded = self._chat is not None
             return await keep(self._turn.outgoing())
         except Exception as error:
             self._complain("not recorded", error)
@@ -284,14 +285,15 @@ class Exchange:
                 if upstream is fitting[-1] or failed.status == _TIMEOUT:
                     raise
             else:
+                if 300 <= answer.status < 400 and answer.status != _NOT_MODIFIED:
+                    answer.close()
+                    sentence = "the upstream sends requests elsewhere, which is not followed"
+                    raise UpstreamFailed(sentence)
                 if upstream is fitting[-1] or answer.status not in _TROUBLED:
-                    break
+                    return answer
                 answer.close()
             self._proxy.rest(upstream)
-        if 300 <= answer.status < 400 and answer.status != _NOT_MODIFIED:
-            answer.close()
-            raise UpstreamFailed("the upstream sends requests elsewhere, which is not followed")
-        return answer
+        raise AssertionError
 
     def _headers(
         self, tenant: Tenant, upstream: Upstream, dialect: str, *, is_changed: bool

@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from holdfast import __version__
 from holdfast.redaction import Redactor
 from holdfast.views.words import iso_time
 
@@ -47,7 +46,8 @@ class RequestRecord:
     """What the window of the session weighs, by our own count."""
     status: int = 0
     """0 where the client went away before the answer began."""
-    is_recorded: bool = True
+    is_recorded: bool = False
+    """Whether it is a turn of the session, in the store."""
     added_ms: float = 0.0
     """What the gateway added to the time to the first byte."""
     milliseconds: float = 0.0
@@ -99,7 +99,7 @@ def tracer() -> Tracer | None:
     from opentelemetry import trace
 
     is_set_up = not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
-    return trace.get_tracer("holdfast.gateway", __version__) if is_set_up else None
+    return trace.get_tracer("holdfast.gateway") if is_set_up else None
 
 
 class _JsonLines(logging.Formatter):

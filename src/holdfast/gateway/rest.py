@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.tenants import Tenants
 
-__all__ = ["ROUTES", "rest_routes"]
+__all__ = ["ROUTES", "VERSION", "rest_routes"]
+
+VERSION = __version__
 
 _LOG = logging.getLogger("holdfast.gateway")
 _SESSION = "/api/sessions/{id}"
@@ -50,7 +52,7 @@ _SESSION = "/api/sessions/{id}"
 
 def describe_interface(_: ApiCall[models.NothingAsked, models.NothingAsked]) -> dict[str, object]:
     """Return the OpenAPI document of this interface."""
-    return openapi_document(ROUTES, __version__)
+    return openapi_document(ROUTES, VERSION)
 
 
 ROUTES: tuple[ApiRoute, ...] = (
