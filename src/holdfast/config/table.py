@@ -82,7 +82,7 @@ _MANY = 1_000_000_000
 _COUNT = f"a whole number from {{}} to {_MANY}"
 _SHARE = "a number over 0 and up to 1"
 _SECONDS = ("a number over 0 and up to 86400", within(0, 86_400, open_below=True), float)
-_SWITCH = ("true or false", lambda _: True, bool)
+_SWITCH: tuple[str, Test, type] = ("true or false", lambda _: True, bool)
 _PROVIDER = f"one of {', '.join(PROVIDERS)}"
 _URL = "an address that begins with http:// or https://, or null"
 _DEFAULTS = flatten(Settings())

@@ -19,6 +19,7 @@ from holdfast.gateway.exchange import Exchange
 from holdfast.gateway.request_log import RequestLog
 from holdfast.gateway.upstream import alternatives
 from holdfast.recognition.request import dialect_of_path
+from holdfast.recognition.slices import KnownSlices
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class Proxy:
         default_factory=WeakKeyDictionary[Conversation, int]
     )
     """How often each conversation was compacted when it was last looked at."""
+    known: KnownSlices = field(default_factory=KnownSlices)
+    """What was said in recent requests, which is not read again."""
     log: RequestLog = field(default_factory=RequestLog)
     _resting: dict[str, float] = field(default_factory=dict[str, float])
     """Addresses of upstreams that failed not long ago, and when."""

@@ -285,13 +285,19 @@ class Tenants:
             raise unopened()
         return found
 
+    def end_feeds(self) -> None:
+        """End the streams of events, which would go on for as long as their clients listen."""
+        for each in self._open.values():
+            if isinstance(each, OpenTenant):
+                each.feed.close()
+
     async def close(self) -> None:
         """Let go of everything."""
+        self.end_feeds()
         tenants = [*self._open.values()]
         self._open.clear()
         for each in tenants:
             if isinstance(each, OpenTenant):
-                each.feed.close()
                 await in_store(each.close)
 
     async def _found(self, name: str) -> OpenTenant | ShutTenant:
@@ -343,8 +349,6 @@ class Tenants:
         if file is not None:
             tree = str(file.with_name(TREE_FILE))
             make_folder(file.parent)
-            # Made here, so that nobody else may read it.
-            os.close(os.open(tree, os.O_CREAT | os.O_RDWR, 0o600))
         store = store_of(settings, self.environ)
         conversations = Conversations(
             store, settings=settings, source="gateway", ahead_of_time=True
