@@ -81,3 +81,10 @@ def test_one_request_is_a_recording_of_one(request_: object) -> None:
 def test_what_is_no_recording_is_refused_with_what_is_wanted(content: bytes, words: str) -> None:
     ended = run("gateway", "explain", "-", stdin=content)
     assert (ended.code, words in ended.errors) == (1, True), ended.errors
+
+
+def test_the_page_on_decisions_shows_what_the_command_says(repository: Path) -> None:
+    place = repository / "tests" / "fixtures" / "gateway_recording.jsonl"
+    told = run("gateway", "explain", str(place)).text
+    page = (repository / "docs" / "gateway" / "how-it-decides.md").read_text("utf-8")
+    assert f"```text\n{told}```" in page, told

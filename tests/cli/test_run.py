@@ -79,7 +79,7 @@ def test_a_gateway_that_runs_is_used_and_left_running(agent: Callable[..., Ended
         assert ended.code == 7, ended.errors
         assert f"uses the gateway on {serving.url}" in ended.errors
         assert json.loads(ended.output)["environ"]["ANTHROPIC_BASE_URL"] == serving.url
-        assert serving.client.get("/healthz").json() == {"status": "ok"}
+        assert serving.client.get("/healthz").status_code == 200
 
 
 def test_requests_go_on_to_the_server_that_the_agent_was_pointed_at_before(

@@ -198,6 +198,7 @@ class Unrecorded:
     """Takes every request and remembers none."""
 
     chat = None
+    how = ""
     recalled = False
 
     async def take(self, _request: object, _body: Mapping[str, object], /) -> "Unrecorded":

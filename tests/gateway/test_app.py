@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,15 +17,18 @@ import httpx2
 import pytest
 import zstandard
 
+import holdfast
 from holdfast.config.settings import GatewaySettings, Settings, StoreSettings
 from holdfast.errors import ConfigError
 from holdfast.gateway.app import gateway_app
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import Incoming
+from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Tenant
 from tests.agents.answers import Answer
 from tests.gateway.scripted import (
     PATHS,
+    Recorded,
     Unrecorded,
     answer,
     gateway,
@@ -169,6 +173,44 @@ def test_a_request_that_two_servers_would_read_differently_reaches_no_upstream(h
         assert up.requests == []
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"x-a: 1\rx-api-key: stolen\r\n",
+        b"x-a: 1\nx-api-key: stolen\n",
+        b"x-a: 1\r\n x-api-key: stolen\r\n",
+        b"x-a : 1\r\n",
+        b"x a: 1\r\n",
+        b": 1\r\n",
+        b"x-a: \x1b[31m\r\n",
+        b"connection: close, content-length\r\n",
+        b"transfer-encoding: chunked\r\ntransfer-encoding: identity\r\n",
+    ],
+)
+def test_a_header_that_holds_another_puts_none_into_what_is_forwarded(head: bytes) -> None:
+    with upstream(answer(b"{}")) as up, gateway(up) as here:
+        text = b"GET /v1/models HTTP/1.1\r\nconnection: close\r\nhost: localhost\r\n"
+        raw(here.url, text + head + b"\r\n")
+        for each in up.requests:
+            names = [name.lower() for name, _ in each.headers]
+            assert len(names) == len(set(names))
+            assert {"connection", "content-length", "transfer-encoding", "x a"}.isdisjoint(names)
+            if b"stolen" in head:
+                # A header of its own, as a line break makes it for every server, or none.
+                assert ("x-api-key" in names) == (head.count(b"\nx-api-key") == 1)
+            assert all("\r" not in value and "\n" not in value for _, value in each.headers)
+
+
+@pytest.mark.parametrize(
+    "target", ["/v1/models%0d%0ax-api-key:%20stolen", "/v1/models?a=%0d%0ax-api-key:%20stolen"]
+)
+def test_a_line_break_in_an_address_stays_a_part_of_it(target: str) -> None:
+    with upstream(answer(b"{}")) as up, gateway(up) as here:
+        assert here.client.get(target).status_code == 200
+        assert up.requests[0].target == target
+        assert up.requests[0].header("x-api-key") == ""
+
+
 def test_a_request_with_a_whole_address_counts_from_its_path() -> None:
     with upstream(answer(b"{}")) as up, gateway(up) as here:
         text = (
@@ -176,6 +218,59 @@ def test_a_request_with_a_whole_address_counts_from_its_path() -> None:
         )
         assert b" 200 " in raw(here.url, text.encode()).partition(b"\r\n")[0]
         assert up.requests[0].target == "/v1/models?a=1"
+
+
+def test_an_answer_without_end_takes_no_more_memory_than_the_limit() -> None:
+    words = json.dumps({"choices": [{"index": 0, "delta": {"content": "w" * 900}}]})
+    piece = f"data: {words}\n\n".encode() * 100
+    recorded = Recorded()
+    for streams in (True, False):
+        said = stream(*[piece] * 100) if streams else answer(b"[" + b"1," * 5_000_000)
+        with (
+            upstream(said) as up,
+            gateway(up, recorded.turns, max_body_bytes=300_000) as here,
+            here.client.stream(
+                "POST", PATHS["openai"], json=question("openai", stream=streams)
+            ) as found,
+        ):
+            assert sum(map(len, found.iter_raw())) == (100 * len(piece) if streams else 10_000_001)
+    assert 200_000 < len("".join(recorded.said())) < 2_000_000
+
+
+def test_an_error_without_end_is_passed_on_as_it_comes() -> None:
+    said = answer(b"x" * 5_000_000, "400 Bad Request")
+    with upstream(said) as up, gateway(up, Recorded().turns) as here:
+        found = here.post("openai")
+        assert (found.status_code, len(found.content)) == (400, 5_000_000)
+
+
+def test_escape_sequences_of_an_upstream_reach_no_terminal_by_the_log(
+    served: dict[str, str], tmp_path: Path
+) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J"
+    said = answer(evil.encode(), f"500 {evil}", x_evil=evil)
+    with upstream(said) as up:
+        process, url = start(served, "--verbose", "--upstream", up.url)
+        when_up(url)
+        for path in ("/v1/messages%1b[2J", "/v1/messages"):
+            found = httpx2.post(f"{url}{path}", json=question("anthropic", f"Hello {evil}"))
+            assert (found.status_code, found.text) == (500, evil)
+            assert "x-evil" not in found.headers
+        process.terminate()
+        _, errors = process.communicate(timeout=40)
+    written = [each.read_bytes() for each in tmp_path.rglob("*.jsonl")]
+    assert errors.count('"message": "request"') == 2
+    assert all(b"\x1b" not in each for each in [errors.encode(), *written])
+    command = [sys.executable, "-m", "holdfast", "search", "Hello"]
+    told = subprocess.run(command, env=served, capture_output=True, check=True)
+    assert b"Hello" in told.stdout
+    assert b"\x1b" not in told.stdout
+
+
+def test_the_operators_page_has_every_figure(repository: Path) -> None:
+    page = (repository / "docs" / "gateway" / "operate.md").read_text("utf-8")
+    names = re.findall(r"^# TYPE (\S+)", Metrics().text(), re.M)
+    assert set(re.findall(r"^\| `(holdfast_gateway_\w+)`", page, re.M)) == set(names)
 
 
 def test_figures_name_what_happened_and_nobody() -> None:
@@ -193,7 +288,8 @@ def test_figures_name_what_happened_and_nobody() -> None:
         assert "holdfast_gateway_added_latency_seconds_count 2" in text
         assert 'holdfast_gateway_added_latency_seconds_bucket{le="+Inf"} 2' in text
         assert "sk-secret" not in text
-        assert here.client.get("/healthz").json() == {"status": "ok"}
+        known = {"status": "ok", "service": "holdfast", "version": holdfast.__version__}
+        assert here.client.get("/healthz").json() == known
         assert here.client.get("/readyz").json() == {"status": "ready"}
 
 
@@ -224,6 +320,7 @@ def test_every_key_of_the_gateway_changes_what_is_served() -> None:
         first_byte_seconds=7.0,
         silence_seconds=70.0,
         strict=True,
+        log_requests=True,
     )
     first, other = gateway_app(usual), gateway_app(replace(usual, gateway=changed))
     assert other.proxy.settings == changed != first.proxy.settings

@@ -11,6 +11,7 @@ import zstandard
 
 from holdfast.agent.drafts import CUT_OFF
 from tests.agents.answers import Answer, Call, gemini
+from tests.gateway.faults import client_sees
 from tests.gateway.scripted import (
     PATHS,
     Recorded,
@@ -225,6 +226,10 @@ def test_only_the_messages_of_a_folded_request_are_written_anew() -> None:
         assert up.requests[1].body.endswith(b'"x":"\\ud83d"}')
 
 
+@client_sees(
+    "the client goes away in the middle",
+    "nothing; the upstream is told to stop, and what came is stored, marked as a part",
+)
 def test_a_client_that_goes_away_cancels_upstream_and_leaves_a_partial_answer() -> None:
     first, second, *rest = streamed("anthropic", SAID)
     recorded = Recorded()

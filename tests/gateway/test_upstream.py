@@ -2,8 +2,20 @@
 
 import pytest
 
-from holdfast.gateway.upstream import upstreams_of
-from tests.gateway.scripted import answer, gateway, question, upstream
+from holdfast.gateway.upstream import alternatives, upstreams_of
+from tests.agents.answers import Answer
+from tests.gateway.faults import client_sees
+from tests.gateway.scripted import (
+    CUT,
+    PATHS,
+    Script,
+    answer,
+    gateway,
+    question,
+    stream,
+    streamed,
+    upstream,
+)
 
 KEYS = {"OPENAI_API_KEY": "sk-own", "ANTHROPIC_API_KEY": "ak-own", "HOLDFAST_API_KEY": "hk"}
 
@@ -93,3 +105,97 @@ def test_cookies_of_one_client_are_not_those_of_the_next() -> None:
         here.client.cookies.clear()
         here.client.get("/v1/models")
         assert [each.header("cookie") for each in up.requests] == ["", ""]
+
+
+FAILS: dict[str, Script] = {
+    "500": answer(b"oops", "500 Oops"),
+    "503": answer(b"{}", "503 Unavailable"),
+    "529": answer(b"{}", "529 Overloaded"),
+    "cut": [CUT],
+}
+
+
+@client_sees(
+    "an upstream fails in one of these ways, and another upstream is named for the same requests",
+    "the answer of the other one, if nothing was sent to the client before; silence and errors "
+    "such as 429 are no reason to ask another",
+)
+@pytest.mark.parametrize("dialect", PATHS)
+@pytest.mark.parametrize("fault", FAILS.values(), ids=FAILS)
+def test_an_upstream_that_fails_is_replaced_by_one_that_is_named_for_the_same_requests(
+    dialect: str, fault: Script
+) -> None:
+    said = stream(*streamed(dialect, Answer(1, "Port 4242.")))
+    with upstream(fault) as bad, upstream(said) as good:
+        named = (f"{dialect}={bad.url}", f"{dialect}={good.url}")
+        with gateway(bad, upstreams=named) as here:
+            asked = question(dialect)
+            found = here.post(dialect, asked)
+            assert found.content == b"".join(streamed(dialect, Answer(1, "Port 4242.")))
+            assert good.requests[0].fields == asked
+            tried = len(bad.requests)
+            assert here.metric("failovers_total") == "1"
+            # For a while the one that failed is not even tried.
+            assert here.post(dialect).status_code == 200
+            assert len(bad.requests) == tried
+
+
+def test_an_upstream_that_cannot_be_connected_to_is_replaced() -> None:
+    named = "openai=http://127.0.0.1:9"
+    with (
+        upstream(answer(b"{}")) as good,
+        gateway(good, upstreams=(named, f"openai={good.url}")) as here,
+    ):
+        assert here.post("openai").status_code == 200
+
+
+@pytest.mark.parametrize("status", ["400 Bad", "401 No", "429 Slow", "501 Never"])
+def test_what_an_upstream_says_of_the_request_is_no_reason_to_ask_another(status: str) -> None:
+    with (
+        upstream(answer(b"no", status)) as first,
+        upstream(answer(b"{}")) as second,
+        gateway(first, upstreams=(first.url, second.url)) as here,
+    ):
+        assert here.post("openai").status_code == int(status[:3])
+        assert second.requests == []
+
+
+@pytest.mark.parametrize(
+    ("script", "status"), [([30.0], 504), (stream(b"data: {}\n\n", 0.1, CUT), 200)]
+)
+def test_a_silent_upstream_or_a_stream_that_has_begun_is_not_asked_for_elsewhere(
+    script: Script, status: int
+) -> None:
+    with (
+        upstream(script) as first,
+        upstream(answer(b"{}")) as second,
+        gateway(first, upstreams=(first.url, second.url), silence_seconds=0.5) as here,
+        here.client.stream("POST", PATHS["openai"], json=question("openai")) as found,
+    ):
+        assert found.status_code == status
+        assert second.requests == []
+
+
+def test_what_is_said_to_one_upstream_goes_to_no_other_that_would_fit_as_well() -> None:
+    with (
+        upstream(answer(b"", "500 Oops")) as local,
+        upstream(answer(b"{}")) as cloud,
+        gateway(local, upstreams=(f"openai/m*={local.url}", f"openai={cloud.url}")) as here,
+    ):
+        assert here.post("openai").status_code == 500
+        assert cloud.requests == []
+    # Least of all to the provider of the dialect, which nobody named.
+    named = upstreams_of(["openai=http://a.example", "openai=http://b.example"], {})
+    found = [each.url for each in alternatives(named, "openai", "m1", {})]
+    assert found == ["http://a.example", "http://b.example"]
+
+
+def test_where_every_upstream_fails_the_client_sees_what_the_last_one_says() -> None:
+    with (
+        upstream(answer(b"1", "500 Oops")) as first,
+        upstream(answer(b"2", "503 No")) as second,
+        gateway(first, upstreams=(first.url, second.url)) as here,
+    ):
+        for _ in range(3):
+            assert here.post("openai").status_code in (500, 503)
+        assert len(first.requests) == len(second.requests) == 3

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.commands import Exit, as_typed, examples
-from holdfast.cli.doctor_checks import CheckState, checks
+from holdfast.cli.doctor_checks import CheckState, basic_checks, checks
 from holdfast.cli.flags import configuration, store_flags
 from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from holdfast.cli.doctor_checks import Check
     from holdfast.config import Setting
     from holdfast.wiring.upkeep import Repaired
 
@@ -31,25 +33,30 @@ _STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckSta
 
 @click.command(
     "doctor",
-    epilog=examples("holdfast doctor", "holdfast doctor --json", "holdfast doctor --repair"),
+    epilog=examples("holdfast doctor", "holdfast doctor --gateway", "holdfast doctor --repair"),
 )
 @click.option("--repair", is_flag=True, help="Check all that is stored, and mend what is damaged.")
+@click.option("--gateway", is_flag=True, help="Check what the gateway needs instead.")
 @click.option("--offline", is_flag=True, help="Connect to nothing.")
 @store_flags
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | None) -> Exit:
+def command(
+    *, repair: bool, gateway: bool, offline: bool, as_json: bool, **flags: Setting | None
+) -> Exit:
     """Check that everything is in place.
 
     Addresses of models that are configured are connected to; nothing is said there, and no
     credential is shown. The exit code is 1 when a check fails.
+
+    --gateway looks for the gateway at the configured address, and at who may ask it, where its
+    requests go, and whether they can be recorded. Upstreams are connected to as models are.
 
     --repair reads everything in the store instead. Where something is wrong, indexes are built
     again from the messages and what can be read is saved; a file that is damaged itself is kept
     beside the mended one, also when nothing of it can be read. Nothing is thrown away. The exit
     code is 1 when messages are lost.
     """
-    # What the checks find they tell themselves.
-    silence_log("holdfast.wiring")
+    silence_log("holdfast.wiring")  # what the checks find they tell themselves
     if repair:
         settings = configuration(flags).settings
         file = store_file(settings.store.url, settings.store.profile, os.environ)
@@ -79,7 +86,7 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
         else:
             screen().show(_drawn(file, found))
         return Exit.FAILED if found.health.problems or _lost(found) else Exit.DONE
-    found = checks(os.environ, [*filter(None, flags.values())], offline=offline)
+    found = [*_found([*filter(None, flags.values())], offline=offline, gateway=gateway)]
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})
@@ -96,6 +103,17 @@ def command(*, repair: bool, offline: bool, as_json: bool, **flags: Setting | No
             lines.append((Styled(f"     {as_typed(each.advice)}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
+
+
+def _found(flags: Sequence[Setting], *, offline: bool, gateway: bool) -> Iterator[Check]:
+    settings = yield from basic_checks(os.environ, flags)
+    if gateway:
+        # Imported only here: other checks need nothing of it.
+        from holdfast.cli.gateway_checks import gateway_checks
+
+        yield from gateway_checks(settings, os.environ, offline=offline)
+    else:
+        yield from checks(os.environ, settings, offline=offline)
 
 
 def _lost(found: Repaired) -> str:

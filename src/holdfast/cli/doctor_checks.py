@@ -28,13 +28,13 @@ from holdfast.wiring.models import LOCAL_MODEL, LOCAL_WINDOW, is_local, known_wi
 from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from holdfast.config import Setting
     from holdfast.wiring.upkeep import QuickCheck
 
-__all__ = ["CheckState", "checks"]
+__all__ = ["Check", "CheckState", "basic_checks", "checks", "reach_check", "sized", "store_checks"]
 
 _LONGEST_SHOWN = 200
 _OLDEST = (3, 11)
@@ -49,6 +49,7 @@ _EXTRAS = {
     "hindsight": ("hindsight_client", "memory in Hindsight"),
     "vectors": ("safetensors", "memory by meaning, on this machine"),
     "gateway": ("uvicorn", "a proxy under agents: holdfast serve"),
+    "telemetry": ("opentelemetry", "spans of the gateway"),
 }
 _WRITTEN_BY = {
     "auto": "none: where the conversation's own model can be asked, it writes the record",
@@ -84,20 +85,36 @@ class Check:
     advice: str = ""
 
 
-def checks(
-    environ: Mapping[str, str], flags: Sequence[Setting] = (), *, offline: bool = False
-) -> tuple[Check, ...]:
+def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> Iterator[Check]:
     """Look at everything there is to look at; nothing is changed.
 
     Args:
         environ: The environment variables.
-        flags: Settings that stand on the command line.
+        settings: What is configured.
         offline: Leave out what needs a connection.
     """
-    return tuple(_all(environ, flags, offline=offline))
+    yield from model_checks(settings, environ)
+    if not offline:
+        yield from reach_checks(settings)
+    yield from store_checks(settings, environ)
+    yield from part_checks(settings, environ)
+    needed = needed_extras(settings)
+    for extra, (module, purpose) in _EXTRAS.items():
+        if find_spec(module) is not None:
+            yield Check(f"extra {extra}", CheckState.OK, f"installed: {purpose}")
+            continue
+        state = CheckState.FAIL if extra in needed else CheckState.WARN
+        advice = f"pip install 'holdfast[{extra}]'"
+        yield Check(f"extra {extra}", state, f"not installed: {purpose}", advice)
 
 
-def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool) -> Iterator[Check]:
+def basic_checks(
+    environ: Mapping[str, str], flags: Sequence[Setting]
+) -> Generator[Check, None, Settings]:
+    """Look at Python, the home folder and the configuration; return what is configured.
+
+    Where that cannot be read, the defaults stand for it, so that the other checks go on.
+    """
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info >= _OLDEST:
         yield Check("python", CheckState.OK, version)
@@ -117,19 +134,7 @@ def _all(environ: Mapping[str, str], flags: Sequence[Setting], *, offline: bool)
             yield Check(
                 "configuration", CheckState.OK, "defaults and environment; there is no file"
             )
-    yield from model_checks(settings, environ)
-    if not offline:
-        yield from reach_checks(settings)
-    yield from store_checks(settings, environ)
-    yield from part_checks(settings, environ)
-    needed = needed_extras(settings)
-    for extra, (module, purpose) in _EXTRAS.items():
-        if find_spec(module) is not None:
-            yield Check(f"extra {extra}", CheckState.OK, f"installed: {purpose}")
-            continue
-        state = CheckState.FAIL if extra in needed else CheckState.WARN
-        advice = f"pip install 'holdfast[{extra}]'"
-        yield Check(f"extra {extra}", state, f"not installed: {purpose}", advice)
+    return settings
 
 
 def _home_folder(folder: Path) -> Check:
@@ -277,20 +282,21 @@ def reach_checks(settings: Settings) -> Iterator[Check]:
 
         parts = urlsplit(address)
         proxy = getproxies().get(parts.scheme, "")
-        proxy = "" if not proxy or proxy_bypass(parts.hostname or "") else proxy
-        place = place_of(proxy or address)
-        through = f" (the proxy before {place_of(address)})" if proxy else ""
-        try:
-            host, _, port = place.rpartition(":")
-            socket.create_connection((host, int(port)), _PATIENCE).close()
-        except (OSError, ValueError) as error:
-            reason = (getattr(error, "strerror", None) or str(error)).lower()
-            advice = "check the address and the network; --offline leaves this check out"
-            yield Check(
-                name, CheckState.FAIL, f"{place}{through} does not answer: {reason}", advice
-            )
-        else:
-            yield Check(name, CheckState.OK, f"{place}{through} answers")
+        yield reach_check(name, address, "" if proxy_bypass(parts.hostname or "") else proxy)
+
+
+def reach_check(name: str, address: str, proxy: str = "") -> Check:
+    """Connect to an address, or to the proxy before it, and say nothing there."""
+    place = place_of(proxy or address)
+    through = f" (the proxy before {place_of(address)})" if proxy else ""
+    try:
+        host, _, port = place.rpartition(":")
+        socket.create_connection((host, int(port)), _PATIENCE).close()
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        advice = "check the address and the network; --offline leaves this check out"
+        return Check(name, CheckState.FAIL, f"{place}{through} does not answer: {reason}", advice)
+    return Check(name, CheckState.OK, f"{place}{through} answers")
 
 
 def place_of(address: str) -> str:

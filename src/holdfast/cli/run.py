@@ -102,8 +102,8 @@ def _is_ours(host: str, port: int) -> bool:
     try:
         connection.request("GET", "/healthz")
         answer = connection.getresponse()
-        return json.loads(answer.read(1000)) == {"status": "ok"}
-    except (HTTPException, OSError, ValueError):
+        return json.loads(answer.read(1000))["service"] == "holdfast"
+    except (HTTPException, OSError, ValueError, KeyError, TypeError):
         return False
     finally:
         connection.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ _FLAGS = {
     "upstream": ("--upstream", "gateway.upstreams"),
     "context_length": ("--context-length", "gateway.context_length"),
     "strict": ("--strict", "gateway.strict"),
+    "verbose": ("--verbose", "gateway.log_requests"),
 }
 
 
@@ -63,7 +63,11 @@ _FLAGS = {
     help="How many processes. Each counts for itself: the limits of tenants, and /metrics.",
 )
 @click.option(
-    "--verbose", "-v", is_flag=True, help="Write a JSON line for each request to standard error."
+    "--verbose",
+    "-v",
+    is_flag=True,
+    default=None,
+    help="Write a JSON line for each request to standard error; see gateway.log_requests.",
 )
 @click.option(
     "--print-env",
@@ -76,7 +80,6 @@ _FLAGS = {
 def command(
     *,
     workers: int,
-    verbose: bool,
     agent: str | None,
     as_json: bool,
     profile: Setting | None,
@@ -103,7 +106,6 @@ def command(
     if agent is not None:
         _print_setting(agent, settings, as_json=as_json)
         return
-    _log(verbose=verbose)
     _serve(settings, flags, workers, as_json=as_json)
 
 
@@ -122,9 +124,11 @@ def _print_setting(agent: str, settings: Settings, *, as_json: bool) -> None:
 
 def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: bool) -> None:
     from holdfast.gateway.app import check_reach, gateway_app
+    from holdfast.gateway.request_log import log_to_stderr
     from holdfast.gateway.server import WORKER, bound, serve
     from holdfast.gateway.tokens import token_file
 
+    log_to_stderr(requests=settings.gateway.log_requests)
     check_reach(settings.gateway, has_tokens=bool(token_file(os.environ).tokens()))
     with bound(settings.gateway) as listening:
         # Workers are processes of their own, which read their settings themselves.
@@ -147,25 +151,3 @@ def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: b
             ways = ", ".join(f"{name}={value}" for name, value in environment.items())
             tell(f"holdfast listens on {url}; an agent finds it by one of {ways}")
         serve(app, listening, workers)
-
-
-class _JsonLines(logging.Formatter):
-    """One JSON object for each event; contents of conversations are never logged."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of an event."""
-        fields = {"time": self.formatTime(record), "level": record.levelname.lower()}
-        fields["message"] = record.getMessage()
-        if record.exc_info:
-            fields["trace"] = self.formatException(record.exc_info)
-        return json.dumps(fields)
-
-
-def _log(*, verbose: bool) -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(_JsonLines())
-    log = logging.getLogger("holdfast")
-    log.addHandler(handler)
-    log.propagate = False
-    if verbose:
-        logging.getLogger("holdfast.gateway").setLevel(logging.INFO)

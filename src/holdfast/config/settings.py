@@ -189,6 +189,7 @@ class GatewaySettings:
     first_byte_seconds: float = 50.0
     silence_seconds: float = 600.0
     strict: bool = False
+    log_requests: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,7 +82,7 @@ _MANY = 1_000_000_000
 _COUNT = f"a whole number from {{}} to {_MANY}"
 _SHARE = "a number over 0 and up to 1"
 _SECONDS = ("a number over 0 and up to 86400", within(0, 86_400, open_below=True), float)
-_SWITCH = "true or false"
+_SWITCH: tuple[str, Test, type] = ("true or false", lambda _: True, bool)
 _PROVIDER = f"one of {', '.join(PROVIDERS)}"
 _URL = "an address that begins with http:// or https://, or null"
 _DEFAULTS = flatten(Settings())
@@ -130,16 +130,12 @@ KEYS: Mapping[str, Key] = _table(
             "model.merge_roles",
             "Whether messages of one role that follow each other are sent as one, as some "
             "OpenAI-compatible servers demand.",
-            _SWITCH,
-            lambda _: True,
-            bool,
+            *_SWITCH,
         ),
         Key(
             "compression.enabled",
             "Whether conversations are compacted when it is due, and not only when asked.",
-            _SWITCH,
-            lambda _: True,
-            bool,
+            *_SWITCH,
         ),
         Key(
             "compression.threshold",
@@ -179,17 +175,13 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "compression.ahead_of_time",
             "Whether conversations are compacted in the background between turns.",
-            _SWITCH,
-            lambda _: True,
-            bool,
+            *_SWITCH,
         ),
         Key(
             "compression.abort_on_summary_failure",
             "Change nothing when the summary model fails, rather than write the record "
             "that needs no model.",
-            _SWITCH,
-            lambda _: True,
-            bool,
+            *_SWITCH,
         ),
         Key(
             "compression.hygiene_threshold",
@@ -316,7 +308,8 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "gateway.upstreams",
             "Where requests go, the first that fits: DIALECT=URL, DIALECT/MODEL-PATTERN=URL, or "
-            "URL for all. What fits none goes to the provider of its dialect.",
+            "URL for all. Several for the same requests stand in for each other. What fits none "
+            "goes to the provider of its dialect.",
             "a list of upstreams; the dialects are openai, responses, anthropic and gemini",
             are_upstreams,
             tuple,
@@ -371,9 +364,12 @@ KEYS: Mapping[str, Key] = _table(
         Key(
             "gateway.strict",
             "Whether what cannot be recorded is refused, rather than forwarded unchanged.",
-            _SWITCH,
-            lambda _: True,
-            bool,
+            *_SWITCH,
+        ),
+        Key(
+            "gateway.log_requests",
+            "Whether a JSON line is written to standard error for each request, without contents.",
+            *_SWITCH,
         ),
     ]
 )

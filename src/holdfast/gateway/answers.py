@@ -20,7 +20,7 @@ from holdfast.wiring.calling import StreamRecorder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["AnswerReader", "stream_error"]
+__all__ = ["AnswerReader", "is_preamble", "stream_error"]
 
 _ENDS: Mapping[str, tuple[bytes, ...]] = {
     "openai": (b"[DONE]",),
@@ -30,6 +30,10 @@ _ENDS: Mapping[str, tuple[bytes, ...]] = {
 }
 """What the last event of a stream has, and few others; Gemini's clients wait for the very end."""
 _BATCH = 64 << 10
+_PREAMBLE = frozenset(
+    {"ping", "message_start", "response.created", "response.queued", "response.in_progress"}
+)
+"""Events that come before anything was looked at, and before a refusal."""
 
 
 class AnswerReader:
@@ -149,6 +153,13 @@ def stream_error(data: bytes) -> str:
         return ""
     errors = (event for event in joined_events("", _texts(data)) if _is_error(event))
     return next((json.dumps(each) for each in errors), "")
+
+
+def is_preamble(data: bytes) -> bool:
+    """Say whether a stream has told nothing so far of what the model says."""
+    if len(data) > _BATCH or not data.startswith((b"event:", b"data:", b":")):
+        return False
+    return all(event.get("type") in _PREAMBLE for event in joined_events("", _texts(data)))
 
 
 def _is_stream(data: bytes) -> bool:

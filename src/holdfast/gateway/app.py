@@ -27,7 +27,8 @@ from holdfast.gateway.gate import TenantGate, audit_log, dialect_error_body
 from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Proxy
 from holdfast.gateway.refusals import error_body
-from holdfast.gateway.rest import rest_routes
+from holdfast.gateway.request_log import RequestLog, log_to_stderr, tracer
+from holdfast.gateway.rest import VERSION, rest_routes
 from holdfast.gateway.tenants import Tenants
 from holdfast.gateway.upstream import AiohttpClient, upstreams_of
 
@@ -132,7 +133,7 @@ class GatewayApp:
             raise HttpRefusal(426, "websockets are not served; send requests by POST")
 
     async def _health(self, _: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "ok", "service": "holdfast", "version": VERSION})
 
     async def _readiness(self, _: Request) -> JSONResponse:
         reason = "the gateway is shutting down" if self._is_ending else ""
@@ -199,7 +200,8 @@ def gateway_app(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
     async def ready() -> None:
         if not tenants.needs_token:
             store = (await tenants.opened(settings.store.profile)).store
-            await in_store(lambda: store.remembered("gateway:ready"))
+            # A store that can only be read is no place for what is said.
+            await in_store(lambda: store.remember("gateway:ready", "yes"))
 
     proxy = Proxy(
         settings.gateway,
@@ -207,6 +209,7 @@ def gateway_app(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
         AiohttpClient(settings.gateway.silence_seconds),
         tenants.authorize,
         Metrics(),
+        log=RequestLog(tracer()),
     )
     gate = TenantGate(proxy, tenants, audit_log(environ), dialect_error_body)
     routes = rest_routes(tenants)
@@ -233,7 +236,9 @@ def from_environment() -> GatewayApp:
     """
     if parent := parent_process():
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    return gateway_app(load(os.environ).settings)
+    settings = load(os.environ).settings
+    log_to_stderr(requests=settings.gateway.log_requests)
+    return gateway_app(settings)
 
 
 def _end_with(sentinel: int) -> None:

@@ -68,6 +68,11 @@ class ClientTurn:
     """Takes in the calls of the answer, to know them again."""
 
     @property
+    def how(self) -> str:
+        """Return how it was recognized."""
+        return str(self.found.how)
+
+    @property
     def chat(self) -> AsyncConversation | None:
         """Return the conversation for an event loop."""
         return None if self.conversation is None else AsyncConversation(self.conversation)

@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.conversation.effects import in_store
-from holdfast.gateway.answers import AnswerReader, stream_error
+from holdfast.gateway.answers import AnswerReader, is_preamble, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_body, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
+from holdfast.gateway.request_log import RequestRecord
 from holdfast.gateway.scrubbing import StreamScrubber, scrubbed_answer
 from holdfast.gateway.upstream import CREDENTIALS, UpstreamFailed
 from holdfast.providers.provider_errors import FailureKind, status_kind
@@ -39,6 +41,8 @@ _PATIENCE_S = 10.0
 """How long a request waits until it is recorded."""
 _RECORD_S = 2.0
 """How long the end of an answer waits until the answer is recorded."""
+_PREAMBLE_S = 2.0
+"""How long a stream that has told nothing yet is held back: a refusal comes soon or not at all."""
 _LARGEST_ERROR = 1 << 20
 _LARGE = 256 << 10
 """Bytes of a request that takes long to read where nothing of it is known."""
@@ -51,6 +55,9 @@ _HOP = frozenset(
 _REPLACED = frozenset({"host", "content-length", "expect"})
 _OWN = "x-holdfast-"
 _UNFIT = frozenset({400, 413, 422})
+_TROUBLED = frozenset({500, 502, 503, 504, 529})
+"""What another upstream may do better."""
+_TIMEOUT = 504
 _OK = 200
 _TOO_MANY = 429
 _NOT_MODIFIED = 304
@@ -65,6 +72,11 @@ class TakenTurn(Protocol):
     @property
     def chat(self) -> AsyncConversation | None:
         """Return its conversation; None where the answer is not part of one."""
+        ...
+
+    @property
+    def how(self) -> str:
+        """Return how it was recognized."""
         ...
 
     @property
@@ -113,7 +125,10 @@ class Exchange:
         self._dialect = dialect
         self._chat: AsyncConversation | None = None
         self._turn: TakenTurn | None = None
-        self._warnings: Headers = []
+        self.record = RequestRecord(incoming.method, incoming.path, dialect)
+        """What is told of it to whoever runs the gateway."""
+        self._notes: Headers = [(f"{_OWN}request", self.record.request)]
+        """Headers of ours that every answer has."""
         self._standing: Headers = []
         """How the conversation stands, as headers."""
         self._is_recorded = False
@@ -130,6 +145,7 @@ class Exchange:
             asked = await in_store(partial(self._read, tenant, raw))
         else:
             asked = self._read(tenant, raw)
+        self.record.model = asked.model
         heart = Heartbeat(self._begin_early, self._beat)
         if asked.wants_stream and self._dialect in SIGNS_OF_LIFE:
             heart.start(self._proxy.settings.first_byte_seconds)
@@ -155,7 +171,7 @@ class Exchange:
         """Answer with an error of our own, in whatever state the answer is."""
         body = error_body(self._dialect, status, sentence)
         if not self._client.begun:
-            await self._client.whole(status, [_JSON, *self._warnings, *self._standing], body)
+            await self._client.whole(status, [_JSON, *self._notes, *self._standing], body)
         elif not self._client.ended:
             await self._client.end(error_event(self._dialect, status, body))
 
@@ -183,17 +199,24 @@ class Exchange:
             taking = keep(tenant.turns.take(request, asked.fields))
             self._turn = await asyncio.wait_for(taking, _PATIENCE_S)
             self._chat = self._turn.chat
+            self.record.recognized = self._turn.how
+            self.record.is_recorded = self._chat is not None
             return await keep(self._turn.outgoing())
         except Exception as error:
-            _LOG.warning("not recorded: %s: %s", type(error).__name__, error)
+            self._complain("not recorded", error)
             if self._proxy.settings.strict:
                 sentence = "the request could not be recorded, and gateway.strict demands it"
                 raise HttpRefusal(503, f"{sentence}: {type(error).__name__}") from error
             self._warn()
             return None
 
+    def _complain(self, what: str, error: Exception) -> None:
+        fields = {"request": self.record.request}
+        _LOG.warning("%s: %s: %s", what, type(error).__name__, error, extra={"fields": fields})
+
     def _warn(self) -> None:
-        self._warnings.append((f"{_OWN}warning", _UNRECORDED))
+        self._notes.append((f"{_OWN}warning", _UNRECORDED))
+        self.record.is_recorded = False
         self._proxy.metrics.count("forwarded_unrecorded")
 
     def _note_standing(self) -> None:
@@ -202,9 +225,10 @@ class Exchange:
             return
         live = self._chat.sync.live
         compactions = live.state.compactions if live.state else 0
+        self.record.session, self.record.tokens = live.id, live.deps.engine.expected_tokens
         self._standing = [
             (f"{_OWN}session", live.id),
-            (f"{_OWN}tokens", str(live.deps.engine.expected_tokens)),
+            (f"{_OWN}tokens", str(self.record.tokens)),
             (f"{_OWN}compactions", str(compactions)),
         ]
         known = self._proxy.compactions
@@ -249,7 +273,7 @@ class Exchange:
             smaller = await self._proxy.keep(recover())
             self._note_standing()
         except Exception as error:  # noqa: BLE001 - the client gets the upstream's own refusal
-            _LOG.warning("not recovered: %s: %s", type(error).__name__, error)
+            self._complain("not recovered", error)
             return None
         return smaller
 
@@ -262,17 +286,25 @@ class Exchange:
             body = spliced(asked.data, name, messages, asked.fields[name])
             self._proxy.metrics.count("folded_requests")
         dialect = self._dialect or _dialect_of_headers(incoming)
-        upstream = next(each for each in self._proxy.upstreams if each.fits(dialect, asked.model))
-        answer = await self._proxy.client.send(
-            incoming.method,
-            upstream.address(incoming.path, incoming.query, dialect),
-            self._headers(tenant, upstream, dialect, is_changed=is_changed),
-            body,
-        )
-        if 300 <= answer.status < 400 and answer.status != _NOT_MODIFIED:
-            answer.close()
-            raise UpstreamFailed("the upstream sends requests elsewhere, which is not followed")
-        return answer
+        for upstream in (fitting := self._proxy.fitting(dialect, asked.model)):
+            address = upstream.address(incoming.path, incoming.query, dialect)
+            headers = self._headers(tenant, upstream, dialect, is_changed=is_changed)
+            try:
+                answer = await self._proxy.client.send(incoming.method, address, headers, body)
+            except UpstreamFailed as failed:
+                # One that was silent may be at work on it still.
+                if upstream is fitting[-1] or failed.status == _TIMEOUT:
+                    raise
+            else:
+                if 300 <= answer.status < 400 and answer.status != _NOT_MODIFIED:
+                    answer.close()
+                    sentence = "the upstream sends requests elsewhere, which is not followed"
+                    raise UpstreamFailed(sentence)
+                if upstream is fitting[-1] or answer.status not in _TROUBLED:
+                    return answer
+                answer.close()
+            self._proxy.rest(upstream)
+        raise AssertionError
 
     def _headers(
         self, tenant: Tenant, upstream: Upstream, dialect: str, *, is_changed: bool
@@ -376,8 +408,10 @@ class Exchange:
         if answer.status == _TOO_MANY and all(name != "retry-after" for name, _ in headers):
             # Some clients give up at once on one without it.
             headers.append(("retry-after", _RETRY_AFTER))
-        await self._client.start(answer.status, [*headers, *self._warnings, *self._standing])
-        self._proxy.metrics.added_latency(self._added + time.monotonic() - self._came)
+        await self._client.start(answer.status, [*headers, *self._notes, *self._standing])
+        added = self._added + time.monotonic() - self._came
+        self.record.added_ms = round(1000 * added, 2)
+        self._proxy.metrics.added_latency(added)
 
     async def _record(self, reader: AnswerReader) -> None:
         """Write the answer to the log of its conversation, once."""
@@ -397,14 +431,14 @@ class Exchange:
         try:
             await asyncio.wait_for(self._proxy.keep(record()), _RECORD_S)
         except Exception as error:  # noqa: BLE001 - the client has its answer all the same
-            _LOG.warning("answer not recorded: %s: %s", type(error).__name__, error)
+            self._complain("answer not recorded", error)
             self._warn()
 
     async def _begin_early(self) -> None:
         self._proxy.metrics.count("heartbeats")
         kind = ("content-type", "text/event-stream; charset=utf-8")
         await self._client.start(
-            _OK, [kind, ("cache-control", "no-cache"), *self._warnings, *self._standing]
+            _OK, [kind, ("cache-control", "no-cache"), *self._notes, *self._standing]
         )
 
     async def _beat(self) -> None:
@@ -419,9 +453,20 @@ async def _looked_at(answer: UpstreamAnswer) -> tuple[bytes, str]:
         status = answer.status
     else:
         first = await answer.read()
+        if answer.status == _OK and is_preamble(first):
+            first = await _begun(answer, first)
         words = stream_error(first) if answer.status == _OK else ""
         status = 400
     return first, words if words and status_kind(status, words) is FailureKind.TOO_LARGE else ""
+
+
+async def _begun(answer: UpstreamAnswer, first: bytes) -> bytes:
+    """Return the beginning of a stream up to what matters, or as much as comes in time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PREAMBLE_S):
+            while is_preamble(first) and (piece := await answer.read()):
+                first += piece
+    return first
 
 
 async def _all(answer: UpstreamAnswer, first: bytes, limit: int) -> bytes:

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 _SESSION = b"x-holdfast-session"
+_REQUEST = b"x-holdfast-request"
 _LONGEST_PATH = 200
 _PATHS = 256
 """Paths that are known to have no secret, or what they are without it; clients ask for few."""
@@ -78,6 +79,7 @@ class AuditRecord:
     path: str
     status: int = 0
     session: str | None = None
+    request: str | None = None
     bytes_in: int = 0
     bytes_out: int = 0
     milliseconds: int = 0
@@ -209,6 +211,8 @@ class _Exchange:
             headers = dict(cast("list[tuple[bytes, bytes]]", message.get("headers", [])))
             if _SESSION in headers:
                 self.record.session = headers[_SESSION].decode("latin-1")
+            if _REQUEST in headers:
+                self.record.request = headers[_REQUEST].decode("latin-1")
         self.record.bytes_out += len(message.get("body", b""))
         await self._send(message)
 

@@ -11,6 +11,7 @@ _BOUNDS = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.
 _COUNTERS = {
     "requests": "Requests by dialect and status.",
     "upstream_failures": "Requests that an upstream did not answer, or not to the end.",
+    "failovers": "Requests that went on to another upstream because one failed.",
     "forwarded_unrecorded": "Requests that were forwarded although they could not be recorded.",
     "folded_requests": "Requests that went out with a summary in place of old messages.",
     "recoveries": "Compactions because an upstream found a request too large.",

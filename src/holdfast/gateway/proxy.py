@@ -16,6 +16,8 @@ from weakref import WeakKeyDictionary
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Gone, Incoming, gone, read_body
 from holdfast.gateway.exchange import Exchange
+from holdfast.gateway.request_log import RequestLog
+from holdfast.gateway.upstream import alternatives
 from holdfast.recognition.request import dialect_of_path
 from holdfast.recognition.slices import KnownSlices
 from holdfast.wiring.conversations import Conversation
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Authorize", "Proxy", "Tenant"]
 
 _PATIENCE_S = 10.0
+_REST_S = 30.0
+"""How long an upstream that failed is tried after its alternatives."""
 _LOG = logging.getLogger("holdfast.gateway")
 _Result = TypeVar("_Result")
 
@@ -75,6 +79,9 @@ class Proxy:
     """How often each conversation was compacted when it was last looked at."""
     known: KnownSlices = field(default_factory=KnownSlices)
     """What was said in recent requests, which is not read again."""
+    log: RequestLog = field(default_factory=RequestLog)
+    _resting: dict[str, float] = field(default_factory=dict[str, float])
+    """Addresses of upstreams that failed not long ago, and when."""
     _kept: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,6 +92,7 @@ class Proxy:
         exchange = Exchange(self, incoming, client, dialect)
         try:
             tenant = await self.authorize(incoming)
+            exchange.record.tenant = tenant.name
             raw = await read_body(receive, incoming, self.settings.max_body_bytes)
             await _while_there(receive, client, exchange.run(tenant, raw))
         except Gone:
@@ -92,13 +100,25 @@ class Proxy:
         except HttpRefusal as refused:
             await exchange.fail(refused.status, refused.sentence)
         except Exception:  # noqa: BLE001 - the outermost edge
-            _LOG.exception("%s %s", incoming.method, incoming.path)
+            _LOG.exception("request %s failed", exchange.record.request)
             await exchange.fail(500, "the gateway failed; its log says where")
         finally:
             self.metrics.count("requests", dialect=dialect or "other", status=str(client.status))
-            spent = 1000 * (time.monotonic() - began)
-            words = (incoming.method, incoming.path, client.status, spent)
-            _LOG.info("%s %s %d %.0f ms", *words)
+            exchange.record.status = client.status
+            exchange.record.milliseconds = round(1000 * (time.monotonic() - began), 1)
+            self.log.write(exchange.record, incoming.headers)
+
+    def fitting(self, dialect: str, model: str) -> Sequence[Upstream]:
+        """Return the upstreams for a request, in the order in which they are tried."""
+        now = time.monotonic()
+        for address in [each for each, at in self._resting.items() if at + _REST_S < now]:
+            del self._resting[address]
+        return alternatives(self.upstreams, dialect, model, self._resting)
+
+    def rest(self, upstream: Upstream) -> None:
+        """Try others before an upstream that failed, for a while."""
+        self._resting[upstream.url] = time.monotonic()
+        self.metrics.count("failovers")
 
     async def keep(self, work: Coroutine[object, object, _Result]) -> _Result:
         """Wait for work that goes on when nobody waits for it any more."""

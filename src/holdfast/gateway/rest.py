@@ -33,7 +33,7 @@ from holdfast.gateway import rest_models as models
 from holdfast.gateway.api_route import ApiCall, ApiRoute, read_body, read_query
 from holdfast.gateway.gate import TenantGate, api_error_body, audit_log
 from holdfast.gateway.openapi import openapi_document
-from holdfast.gateway.tenants import ADMITTED, ApiError
+from holdfast.gateway.tenants import ADMITTED, ApiError, ShutTenant, unopened
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.tenants import Tenants
 
-__all__ = ["ROUTES", "rest_routes"]
+__all__ = ["ROUTES", "VERSION", "rest_routes"]
+
+VERSION = __version__
 
 _LOG = logging.getLogger("holdfast.gateway")
 _SESSION = "/api/sessions/{id}"
@@ -50,7 +52,7 @@ _SESSION = "/api/sessions/{id}"
 
 def describe_interface(_: ApiCall[models.NothingAsked, models.NothingAsked]) -> dict[str, object]:
     """Return the OpenAPI document of this interface."""
-    return openapi_document(ROUTES, __version__)
+    return openapi_document(ROUTES, VERSION)
 
 
 ROUTES: tuple[ApiRoute, ...] = (
@@ -229,6 +231,8 @@ class _Resource:
             raise ApiError(405, "method_not_allowed", f"{allowed} can be asked for here")
         admission = ADMITTED.get()
         assert admission is not None, "the gate stands before every route"
+        if isinstance(admission.tenant, ShutTenant):
+            raise unopened()
         call = ApiCall(
             tenant=admission.tenant,
             path=cast("dict[str, str]", request.path_params),

@@ -11,18 +11,19 @@ import asyncio
 import ipaddress
 import logging
 import os
+import sqlite3
 import time
 from collections import OrderedDict
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakValueDictionary
 
 from holdfast.config import home, load
 from holdfast.config.loading import read_file
 from holdfast.conversation.effects import in_store
-from holdfast.errors import ConfigError, HoldfastError
+from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.event_feed import EventFeed
 from holdfast.gateway.proxy import Tenant
@@ -44,15 +45,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADMITTED",
+    "TREE_FILE",
     "Admission",
     "ApiError",
     "OpenTenant",
+    "ShutTenant",
     "TenantLimits",
     "Tenants",
     "tenant_settings",
+    "unopened",
 ]
 
-_TREE = "gateway.db"
+TREE_FILE = "gateway.db"
 _FILE = "config.yaml"
 _MEMORY = "memory:"
 _OWN_STORE = ("sqlite", _MEMORY)
@@ -67,6 +71,8 @@ _LOCAL = "127.0.0.1"
 from elsewhere."""
 _MOST_OPEN = 200
 _MINUTE = 60.0
+_SHUT_S = 1.0
+"""Seconds until a store that could not be opened is tried again."""
 _LOG = logging.getLogger("holdfast.gateway")
 _HOW = "send a token of this gateway as `Authorization: Bearer ...` or `X-Holdfast-Token: ...`"
 
@@ -165,11 +171,31 @@ class OpenTenant:
         self.turns.tree.close()
 
 
+@dataclass(slots=True)
+class ShutTenant:
+    """A tenant whose store cannot be opened: it may ask models, and nothing is recorded."""
+
+    name: str
+    limits: TenantLimits
+    reason: Exception
+    until: float
+    """When the store is tried again."""
+
+    @property
+    def turns(self) -> ShutTenant:
+        """Return what refuses to record a turn, with the reason."""
+        return self
+
+    async def take(self, _request: object, _body: object, /) -> NoReturn:
+        """Refuse to take a request."""
+        raise self.reason
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """Who asks, as far as the gateway needs to know."""
 
-    tenant: OpenTenant
+    tenant: OpenTenant | ShutTenant
     token: str = ""
     """The name of the token that was shown; empty where none is needed."""
     spent: frozenset[str] = frozenset()
@@ -189,7 +215,9 @@ class Tenants:
     most: int = _MOST_OPEN
     """How many tenants are kept open that ask for nothing."""
     tokens: TokenFile = field(init=False)
-    _open: OrderedDict[str, OpenTenant] = field(default_factory=OrderedDict[str, OpenTenant])
+    _open: OrderedDict[str, OpenTenant | ShutTenant] = field(
+        default_factory=OrderedDict[str, "OpenTenant | ShutTenant"]
+    )
     _opening: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     _has_had_tokens: bool = False
 
@@ -226,7 +254,7 @@ class Tenants:
                         "this gateway has no tokens and serves its own machine alone; "
                         "`holdfast token add NAME` adds one",
                     )
-                return Admission(await self.opened(self.settings.store.profile))
+                return Admission(await self._found(self.settings.store.profile))
             shown = [(name, found) for name, value in headers if (found := _secret(name, value))]
             matched = [self.tokens.match(secret) for _, secret in shown]
         except ConfigError as error:
@@ -238,7 +266,7 @@ class Tenants:
         known = [each for each in matched if each is not None]
         if not known or len(known) < len(matched) or len({each.tenant for each in known}) > 1:
             raise ApiError(401, "unauthorized", _HOW)
-        tenant = await self.opened(known[0].tenant)
+        tenant = await self._found(known[0].tenant)
         return Admission(tenant, known[0].name, frozenset(name for name, _ in shown))
 
     async def authorize(self, incoming: Incoming, /) -> Tenant:
@@ -255,17 +283,16 @@ class Tenants:
         Raises:
             ApiError: when its settings or its store cannot be used; the log says why.
         """
-        if name not in self._open:
-            async with self._opening.setdefault(name, asyncio.Lock()):
-                if name not in self._open:
-                    await self._add(name)
-        self._open.move_to_end(name)
-        return self._open[name]
+        found = await self._found(name)
+        if isinstance(found, ShutTenant):
+            raise unopened()
+        return found
 
     def end_feeds(self) -> None:
         """End the streams of events, which would go on for as long as their clients listen."""
         for each in self._open.values():
-            each.feed.close()
+            if isinstance(each, OpenTenant):
+                each.feed.close()
 
     async def close(self) -> None:
         """Let go of everything."""
@@ -273,37 +300,57 @@ class Tenants:
         tenants = [*self._open.values()]
         self._open.clear()
         for each in tenants:
-            await in_store(each.close)
+            if isinstance(each, OpenTenant):
+                await in_store(each.close)
+
+    async def _found(self, name: str) -> OpenTenant | ShutTenant:
+        if self._is_due(name):
+            async with self._opening.setdefault(name, asyncio.Lock()):
+                if self._is_due(name):
+                    await self._add(name)
+        self._open.move_to_end(name)
+        return self._open[name]
+
+    def _is_due(self, name: str) -> bool:
+        """Say whether a tenant is to be opened, for the first time or once more."""
+        found = self._open.get(name)
+        return not found or (isinstance(found, ShutTenant) and found.until < time.monotonic())
 
     async def _add(self, name: str) -> None:
         idle = [each for each in self._open.values() if each.limits.is_idle]
         for each in idle[: max(len(self._open) + 1 - self.most, 0)]:
             del self._open[each.name]
-            await in_store(each.close)
+            if isinstance(each, OpenTenant):
+                await in_store(each.close)
+        before = self._open.get(name)
+        limits = before.limits if before else None
         try:
-            tenant = await in_store(partial(self._made, name))
+            settings = await in_store(partial(tenant_settings, self.settings, name, self.environ))
+            limits = limits or TenantLimits(settings.gateway)
+            tenant = await in_store(partial(self._made, name, settings, limits))
             # Two tenants never share a store, whatever their settings name.
-            if tenant.place and any(each.place == tenant.place for each in self._open.values()):
+            others = [each for each in self._open.values() if isinstance(each, OpenTenant)]
+            if tenant.place and any(each.place == tenant.place for each in others):
                 await in_store(tenant.close)
                 raise ConfigError(f"tenant {name} is given a store that another tenant has")
+        except (StoreError, OSError, sqlite3.Error) as error:
+            _LOG.error("tenant %s: the store cannot be opened: %s", name, error)
+            limits = limits or TenantLimits(self.settings.gateway)
+            self._open[name] = ShutTenant(name, limits, error, time.monotonic() + _SHUT_S)
         except HoldfastError as error:
             _LOG.error("tenant %s: %s", name, error)
-            raise ApiError(
-                503,
-                "unavailable",
-                "the store of this tenant cannot be opened; the gateway's log says why",
-            ) from None
-        self._open[name] = tenant
+            raise unopened() from None
+        else:
+            self._open[name] = tenant
 
-    def _made(self, name: str) -> OpenTenant:
-        settings = tenant_settings(self.settings, name, self.environ)
+    def _made(self, name: str, settings: Settings, limits: TenantLimits) -> OpenTenant:
         place, file = "", None
         if settings.store.url != _MEMORY:
             place = store_url(settings.store.url, settings.store.profile, self.environ)
             file = file_behind(settings.store.url, settings.store.profile, self.environ)
         tree = ":memory:"
         if file is not None:
-            tree = str(file.with_name(_TREE))
+            tree = str(file.with_name(TREE_FILE))
             make_folder(file.parent)
         store = store_of(settings, self.environ)
         conversations = Conversations(
@@ -318,9 +365,19 @@ class Tenants:
             turns=TurnKeeper(
                 conversations, TreeFile(tree), settings.gateway.context_length, memory
             ),
-            limits=TenantLimits(settings.gateway),
+            limits=limits,
             feed=EventFeed(store),
         )
+
+
+def unopened() -> ApiError:
+    """Return the refusal of what needs a store that cannot be opened."""
+    return ApiError(
+        503,
+        "unavailable",
+        "the store of this tenant cannot be opened; the gateway's log says why",
+        retry_after=1,
+    )
 
 
 def tenant_settings(base: Settings, name: str, environ: Mapping[str, str]) -> Settings:

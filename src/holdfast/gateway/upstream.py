@@ -7,6 +7,7 @@ another library can take its place.
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
@@ -29,6 +30,7 @@ __all__ = [
     "UpstreamAnswer",
     "UpstreamClient",
     "UpstreamFailed",
+    "alternatives",
     "upstreams_of",
 ]
 
@@ -53,6 +55,7 @@ _OPENAI = frozenset({"openai", "responses"})
 _CONNECT_S = 10.0
 _LONGEST_HEADER = 64 << 10
 _LARGE = 1 << 20
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Upstream:
     """For which models."""
     credential: str = field(default="", repr=False)
     """Sent where the caller brings none."""
+    is_named: bool = True
+    """Whether the settings name it; else it is the provider of a dialect."""
 
     def fits(self, dialect: str, model: str) -> bool:
         """Say whether a request goes here."""
@@ -122,10 +127,29 @@ def upstreams_of(texts: Sequence[str], environ: Mapping[str, str]) -> tuple[Upst
     return (
         *found,
         *(
-            Upstream(url, dialect, credential=_known(_VARIABLES[dialect], environ))
+            Upstream(url, dialect, credential=_known(_VARIABLES[dialect], environ), is_named=False)
             for dialect, url in _PROVIDERS.items()
         ),
     )
+
+
+def alternatives(
+    upstreams: Sequence[Upstream], dialect: str, model: str, resting: Mapping[str, float]
+) -> list[Upstream]:
+    """Return the first upstream that fits, and those that are named for the same requests.
+
+    Others that would fit are none: they may be strangers to what is said, and to the caller's key.
+
+    Args:
+        upstreams: All of them.
+        dialect: Of the request.
+        model: Which it asks for.
+        resting: Addresses that failed, with when; the one that failed last is tried last.
+    """
+    first = next(each for each in upstreams if each.fits(dialect, model))
+    same = (first.dialect, first.pattern, first.is_named)
+    fits = [each for each in upstreams if (each.dialect, each.pattern, each.is_named) == same]
+    return sorted(fits, key=lambda each: resting.get(each.url, 0.0))
 
 
 def _known(variables: Sequence[str], environ: Mapping[str, str]) -> str:
@@ -241,7 +265,11 @@ class AiohttpClient:
         return self._session
 
     def _failed(self, error: Exception, url: str) -> UpstreamFailed:
+        from aiohttp import ConnectionTimeoutError
+
         host = urlsplit(url).netloc
+        if isinstance(error, ConnectionTimeoutError):
+            return UpstreamFailed(f"{host} could not be connected to in time")
         if isinstance(error, TimeoutError):
             return UpstreamFailed(f"{host} did not answer in time", status=504)
         # The library's words may quote what was sent, and what was sent has credentials.
@@ -261,6 +289,8 @@ class _AiohttpAnswer:
         self.headers = [
             (name.decode("latin-1").lower(), value.decode("latin-1"))
             for name, value in answer.raw_headers
+            # No server may send such a value, and ours would end the connection over it.
+            if not _CONTROL.search(value)
         ]
         self._answer = answer
         self._read = answer.content.readany
