@@ -178,6 +178,9 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
     protected = 0 < plan.shares.protected <= len(tail)
     most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
+    if context.scale.total(tail) > most + spared:
+        # More than the budget is for what can stay whole.
+        most = plan.shares.tail
     cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)

@@ -282,12 +282,12 @@ def decide(
             written=context.summarizer_window is not None,
         )
 
-    shares, reply = shared(0), None
+    shares, reply = _with_newest(it, shared(0), context), None
     chosen = cut(it, head, shares)
     if (said := spoken(it)) and said.start in chosen.folded():
         reply = kept_reply(it, shares, context, beside=fixed)
     if reply is not None:
-        shares = shared(reply.tokens)
+        shares = _with_newest(it, shared(reply.tokens), context)
         chosen = cut(it, head, shares, reply.places)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
     is_first = policy.fit is None and bare.previous is None
@@ -297,6 +297,19 @@ def decide(
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, context, reason)
     return _pruned(plan, policy, context)
+
+
+def _with_newest(it: Measured, shares: Shares, context: PassContext) -> Shares:
+    """Return shares in which a strict tail has the newest results, cut where they weigh too much.
+
+    No reply has followed them yet: what is done next is done about them.
+    """
+    newest = it.transcript[it.seams[-2] :] if len(it.seams) > 1 else ()
+    if not shares.strict or not newest or not newest[-1].results:
+        return shares
+    cropped = truncate(newest, shares.tail, context.scale, context.stored, context.redact)
+    fits = context.scale.total(cropped.messages) <= shares.tail
+    return replace(shares, fewest=1) if fits else shares
 
 
 def note_weight(head: Sequence[Message], scale: Scale) -> int:

@@ -44,7 +44,7 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.30, 0.20, 0.05
+_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.35, 0.20, 0.05
 """How a fixed number of tokens is shared once the system prompt and the task have theirs: the
 record takes the rest, and what it has no use for goes to the tail."""
 _FIT_TAIL_WRITTEN = 0.125
