@@ -118,7 +118,7 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
         each
         for each in told
         if id(each) not in known
-        and not (each.section == "files" and each.kind is StatementKind.LOOK)
+        and (each.kind is not StatementKind.LOOK or each.section == "evidence")
         and each.label != MORE
         and not is_code(each.text)
         and not narrates(each.text)

@@ -155,10 +155,13 @@ def entries_of(lines: Sequence[Line], *, numbered: bool) -> tuple[str, ...]:
     `numbered`, as actions are, the numbers belong to them.
     """
     margin = next((line.indent for line in lines if line.text.strip()), 0)
+    if margin > 1:
+        # A fence that is indented like all of its section is seen at the margin only.
+        lines = outline("\n".join(line.text[min(margin, line.indent) :] for line in lines))
     found: list[list[str]] = []
     after_blank = True
     for line in lines:
-        text = line.text[min(margin, line.indent) :] if margin > 1 else line.text
+        text = line.text
         blank = not text.strip()
         mark = _mark(text) if line.free else 0
         starts = line.free and not blank and text[:2] != "  " and (mark or after_blank)
@@ -235,7 +238,7 @@ _FOREIGN: dict[str, str] = {
     "remaining": "next steps; next step; pending tasks; optional next step; to do; todo; next;"
     " what is left; open tasks; what remains; open items; still open; remaining steps",
     "critical": "context; key details; important details; references; notes; important notes;"
-    " key technical concepts; technical context; technical details; key facts; facts",
+    " summary; key technical concepts; technical context; technical details; key facts; facts",
 }
 
 

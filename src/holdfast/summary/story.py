@@ -51,6 +51,8 @@ _LONG = 800
 """Characters of a message after which more of it is worth half."""
 _DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
+_THIN = 16
+"""Bytes of a message that is told only with what came of it."""
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
@@ -61,9 +63,10 @@ _NARRATION = re.compile(
     r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
     r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to|"
     r"i should|now i|"
-    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run|the)|"
-    r"lass mich|ich werde|jetzt|schauen wir|ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou|"
-    r"сейчас|давай|посмотр|让我|我来|我先|现在|接下来|まず|次に|では)",
+    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run)|"
+    r"now the [^.!?]{1,60}[:…]$|lass mich|ich werde|jetzt \w+ ich|schauen wir|"
+    r"ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou |сейчас (?:я |мы )?\w+(?:[юу]|ем|им)\b|"
+    r"давай|посмотр|让我|我来|我先|现在(?:让|我|来|开始|去)|接下来|まず|次に|では)",
     re.IGNORECASE,
 )
 
@@ -138,7 +141,10 @@ class _Telling:
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
                 head = place == 0 and self._order == 0
-                if head:
+                if head and len(parts) == 1 and len(unit.encode()) < _THIN:
+                    # "Yes" and "continue" tell nothing without what came of them.
+                    density = 0.2
+                elif head:
                     density = max(density, 1.1)
                 elif is_acknowledgement(unit):
                     density *= 0.2
@@ -278,7 +284,7 @@ def _deeds(members: Sequence[tuple[Statement, str]]) -> str:
     for each, detail in members:
         parts.setdefault(each.text, []).extend([detail] if detail else [])
     return "; ".join(
-        f"{target}: {' | '.join(details)}" if details else target
+        f"{target}: {' | '.join(dict.fromkeys(details))}" if details else target
         for target, details in parts.items()
     )
 
