@@ -725,6 +725,14 @@ def test_a_turn_that_goes_on_from_fold_to_fold_is_told_under_one_number() -> Non
     )
 
 
+def test_what_was_done_last_is_told_where_the_window_does_not_show_it() -> None:
+    work = exchange("Edit", "ok", file_path="src/part.py", old_string="a", new_string="b")
+    found = draft(job([user("Rename decode_batch everywhere, please."), *work], budget=AMPLE))
+    (hidden,) = found.record(AMPLE, count)[0].in_progress
+    (shown,) = found.record(AMPLE, count, {0, 1, 2})[0].in_progress
+    assert hidden == f"{shown} - last: EDITED src/part.py"
+
+
 def test_of_many_messages_in_a_row_the_first_is_the_goal() -> None:
     asks = [f"Then look after part {number} of the importer." for number in range(6)]
     turns = [user("Write an importer for invoices."), *map(user, asks), assistant("It is written.")]

@@ -178,6 +178,11 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
     protected = 0 < plan.shares.protected <= len(tail)
     most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
+    newer = tail[_floor(plan) :]
+    older = tail[: len(tail) - len(newer)]
+    room = plan.shares.tail + spared - context.scale.total(newer)
+    if older and context.scale.total(older) > room:
+        tail = (*without_bulk(older, room, context), *newer)
     if context.scale.total(tail) > most + spared:
         # More than the budget is for what can stay whole.
         most = plan.shares.tail
@@ -185,6 +190,13 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
+
+
+def _floor(plan: CompactionPlan) -> int:
+    """Return how many messages of the tail are there only so that it is not too short."""
+    seams, tail, size = plan.measured.seams, plan.cut.tail, len(plan.bare.transcript)
+    after = next((seam for seam in seams if tail < seam < size), tail)
+    return 0 if plan.shares.strict or size - after >= plan.shares.fewest else after - tail
 
 
 def _replies(plan: CompactionPlan, context: PassContext) -> Iterator[KeptReply]:

@@ -244,8 +244,11 @@ class Standing:
             if len(last) >= _LAST_STEPS:
                 break
         if last:
-            text = f"{UNDER_WAY}; last: {'; '.join(reversed(last))}"
-            yield self._alone(StatementKind.OPEN, text, "in_progress", 0.3)
+            begun = self._alone(StatementKind.OPEN, UNDER_WAY, "in_progress", 0.3)
+            yield begun
+            # Where the newest step stays in the window, it shows what was done last.
+            text, place = f"- last: {'; '.join(reversed(last))}", turn.steps[-1].place
+            yield replace(begun, text=text, order=1, message=place)
 
     def _asked(self) -> Iterator[Statement]:
         """Yield asks that nobody answered and nobody took back, but for the task."""
