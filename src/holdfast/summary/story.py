@@ -22,6 +22,7 @@ from holdfast.summary.cues import (
     is_value,
 )
 from holdfast.summary.provenance import UNVERIFIED
+from holdfast.summary.record import SECTIONS
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import (
     MORE,
@@ -289,23 +290,9 @@ def _deeds(members: Sequence[tuple[Statement, str]]) -> str:
     )
 
 
-_KINDS = {
-    "task": StatementKind.OPEN,
-    "goal": StatementKind.ASK,
-    "constraints": StatementKind.CONSTRAINT,
-    "decisions": StatementKind.DECISION,
-    "state": StatementKind.STATE,
-    "in_progress": StatementKind.OPEN,
-    "blocked": StatementKind.OPEN,
-    "pending": StatementKind.OPEN,
-    "remaining": StatementKind.OPEN,
-    "files": StatementKind.CHANGE,
-}
-"""What the entries of each section are; those of others are told by their words."""
-
-
 def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
     """Yield the statements of an entry that a record has, whoever wrote it."""
+    known = SECTIONS[section].kind if section in SECTIONS else None
     for line in _lines(entry):
         text = line.strip()
         if done := _TOOL.match(text):
@@ -318,7 +305,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         if label == USER:
             words = words.strip('"')
         for place, unit in enumerate(chain.from_iterable(map(units, words.split(_GAP)))):
-            kind = _KINDS.get(section, StatementKind.DETAIL)
+            kind = known or StatementKind.DETAIL
             if label == USER:
                 kind = StatementKind.ASK
             elif label == UNVERIFIED and section == "critical":
@@ -327,7 +314,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
                 kind = StatementKind.RESULT
             elif section == "critical" and is_value(unit):
                 kind = StatementKind.VALUE
-            elif section not in _KINDS and is_decision(unit):
+            elif known is None and is_decision(unit):
                 kind = StatementKind.DECISION
             density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
             yield Statement(kind, unit, label=label, density=density)
