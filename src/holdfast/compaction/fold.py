@@ -18,9 +18,8 @@ from holdfast.compaction.plan import (
     kept_reply,
     leanest,
     note_weight,
-    without_bulk,
 )
-from holdfast.compaction.prune import truncate
+from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
