@@ -180,15 +180,16 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     newer = tail[_floor(plan) :]
     older = tail[: len(tail) - len(newer)]
     room = plan.shares.tail + spared - context.scale.total(newer)
-    if older and context.scale.total(older) > room:
-        tail = (*without_bulk(older, room, context), *newer)
+    lighter = truncate(older, room, context.scale, context.stored, context.redact)
+    tail = (*lighter.messages, *newer)
     if context.scale.total(tail) > most + spared:
         # More than the budget is for what can stay whole.
         most = plan.shares.tail
     cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
-    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
+    count = lighter.count + cropped.count
+    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
 
 
 def _floor(plan: CompactionPlan) -> int:
