@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bench.continuity import searching
 from bench.continuity.events import events, sessions
 from bench.continuity.names import present
-from bench.continuity.policies import POLICIES
+from bench.continuity.policies import POLICIES, SIZES
 from bench.report import Bar, Result, Table
 
 if TYPE_CHECKING:
@@ -83,16 +83,18 @@ def measure(found: Sequence[Event], policies: Sequence[Policy]) -> tuple[Score, 
     )
 
 
-def bars(scores: Sequence[Score]) -> tuple[Bar, ...]:
-    """Return the promise: names are a second figure, and above the plain tail at equal size."""
-    ours, tail = (
-        _mean(scores, name, _GROUPS["all"]) for name in ("holdfast, equal size", "plain tail")
-    )
-    if ours is None or tail is None:
-        return ()
-    return (
-        Bar("names, equal size: above plain tail", f"{ours:.2f} against {tail:.2f}", ours > tail),
-    )
+def bars(scores: Sequence[Score], others: Sequence[str] = ("plain tail",)) -> tuple[Bar, ...]:
+    """Return the promises: names are a second figure, above others at every size."""
+    everywhere = _GROUPS["all"]
+    found: list[Bar] = []
+    for size in SIZES:
+        ours = _mean(scores, f"holdfast, {size}", everywhere)
+        for name in others:
+            theirs = _mean(scores, f"{name}, {size}", everywhere)
+            if ours is not None and theirs is not None:
+                measured = f"{ours:.2f} against {theirs:.2f}"
+                found.append(Bar(f"names, {size}: above {name}", measured, ours > theirs))
+    return tuple(found)
 
 
 _GROUPS: dict[str, Callable[[Scored], bool]] = {

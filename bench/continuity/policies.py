@@ -25,7 +25,7 @@ from holdfast.summary import adopt, render
 if TYPE_CHECKING:
     from bench.continuity.events import Event
 
-__all__ = ["POLICIES", "Build", "Policy", "command"]
+__all__ = ["POLICIES", "SIZES", "Build", "Policy", "at_sizes", "command"]
 
 Build: TypeAlias = Callable[["Event", int], str]
 
@@ -105,12 +105,19 @@ def command(*arguments: str) -> Build:
     return build
 
 
+SIZES = {"equal size": 1.0, "twice the size": 2.0, "four times the size": 4.0}
+
+
+def at_sizes(name: str, build: Build) -> tuple[Policy, ...]:
+    """Return the policy at each of the sizes that are compared."""
+    return tuple(Policy(f"{name}, {size}", build, factor) for size, factor in SIZES.items())
+
+
 POLICIES = (
     Policy("the agent's own summary", own_summary, needs_summary=True),
-    Policy("plain tail", plain_tail),
     Policy("list of frequent recent names", frequent_names),
-    Policy("holdfast, equal size", without_model),
-    Policy("holdfast, twice the size", without_model, 2.0),
+    *at_sizes("plain tail", plain_tail),
+    *at_sizes("holdfast", without_model),
     Policy("holdfast, own summary as answer, 1.4x", with_summary, 1.4, needs_summary=True),
     Policy("holdfast, own summary as answer, 2x", with_summary, 2.0, needs_summary=True),
     Policy("holdfast, default policy", default_policy, 0.0),

@@ -1,6 +1,8 @@
 """What a summary says beside its record."""
 
 import holdfast
+from holdfast.testing.builders import assistant, call, tool, user
+from holdfast.wire import DIALECTS
 
 MESSAGES: list[dict[str, object]] = [
     {"role": role, "content": f"{role} said number {number} " * 30}
@@ -43,3 +45,20 @@ def test_a_plan_gives_way_before_anything_else() -> None:
     assert "- Rule: be kind" in found
     assert "step 0 of a long plan" not in found
     assert "[pending] step 90 of a long plan" in found
+
+
+def test_what_was_only_searched_for_is_no_evidence() -> None:
+    wanted = '{{"pattern": "load_part_{0}", "path": "src"}}'
+    looked = [
+        message
+        for number in range(150)
+        for message in (
+            assistant("", call(f"c{number}", "Grep", wanted.format(number))),
+            tool(f"c{number}", f"src/a.py: load_part_{number}()\n" * 100),
+        )
+    ]
+    done = assistant("All parts are in order. " * 10)
+    chat = (user("Look at every part."), *looked, done, user("And now?"))
+    text = str(holdfast.compress(DIALECTS["openai"].encode(chat).messages, fit=2_000).messages)
+    assert "load_part_149" in text
+    assert "load_part" not in text.partition("## Evidence")[2].partition("## ")[0]

@@ -341,6 +341,66 @@ def test_the_newest_reply_that_a_person_can_see_stays_where_the_window_can_hold_
     assert outcome.report.tokens_after <= (policy.fit or policy.threshold_tokens)
 
 
+def test_a_fit_keeps_the_newest_results_cut_where_they_are_heavier_than_the_tail() -> None:
+    lines = "\n".join(f"{number}: words of a file" for number in range(2_000))
+    steps = step("new", "cat test.py", lines)
+    outcome = compacted((*long_run(assistant("Ready.")), *steps), Policy(fit=2_500))
+    assert isinstance(outcome, Folded)
+    newest = outcome.transcript[-1].results[0].text
+    assert newest.startswith("0: words of a file")
+    assert newest.endswith("1999: words of a file")
+    assert 0.9 * 2_500 < outcome.report.tokens_after <= 2_500
+
+
+def test_a_fit_folds_the_newest_call_where_its_arguments_are_heavier_than_the_tail() -> None:
+    steps = step("new", "x" * 9_000, "done")
+    outcome = compacted((*long_run(assistant("Ready.")), *steps), Policy(fit=2_500))
+    assert isinstance(outcome, Folded)
+    assert "new" not in {part.id for message in outcome.transcript for part in message.calls}
+
+
+def test_a_tail_that_cannot_stay_whole_is_cut_to_its_budget() -> None:
+    policy = replace(WINDOW, context_length=16_000)
+    steps = step("new", "cat log", "many words " * 6_000)
+    outcome = compacted((*long_run(assistant("Ready.")), *steps), policy)
+    assert isinstance(outcome, Folded)
+    tail = outcome.transcript[-outcome.report.tail :]
+    assert Scale().total(tail) <= policy.target_tokens
+
+
+def test_results_that_a_tail_has_only_to_be_long_enough_give_way_to_its_budget() -> None:
+    policy = replace(WINDOW, context_length=16_000)
+    newest = step("new", "make", "all is built\n" * 30)
+    steps = (*step("old", "cat log", "words " * 3_000), *newest)
+    outcome = compacted((*long_run(assistant("Ready.")), *steps), policy)
+    assert isinstance(outcome, Folded)
+    tail = outcome.transcript[-outcome.report.tail :]
+    assert tail[-2:] == newest
+    assert len(tail) >= 3
+    assert Scale().total(tail) <= policy.target_tokens
+
+
+def test_a_small_window_that_fills_again_lists_no_evidence() -> None:
+    moved = "We moved load_part_{0} to src/part_{0}/run.py for the sake of v2.{0}. "
+    talk = [
+        message
+        for turn in range(400)
+        for message in (
+            user(f"Go on with part {turn}."),
+            *step(f"c{turn}", f"make part_{turn}", "ok"),
+            assistant("".join(moved.format(10 * turn + at) for at in range(10))),
+        )
+    ]
+    small, large = (
+        compacted((*talk, user("And now?")), Policy(context_length=size))
+        for size in (16_000, 64_000)
+    )
+    assert isinstance(small, Folded)
+    assert isinstance(large, Folded)
+    assert "## Evidence" not in str(small.transcript)
+    assert "## Evidence" in str(large.transcript)
+
+
 def test_words_beside_a_heavy_call_stay_and_its_result_gives_way() -> None:
     said = assistant("I read the log first.", call("log", "bash", '{"command": "cat log"}'))
     transcript = long_run(said)

@@ -696,8 +696,47 @@ def test_words_that_were_sent_again_are_told_once() -> None:
     ask = "Please add logging to the importer of invoices."
     record = told([user(ask), user(f"{ask} And to the exporter."), assistant("Both log now.")])
     assert len(record.actions) == 1
+    (twice,) = told([user(ask), user(ask)]).actions
+    assert twice.count(ask) == 1
     turns = [user(ask), assistant("Which one?"), user(ask), assistant("Done.")]
     assert len(told(turns).actions) == 2
+
+
+def test_a_turn_that_goes_on_from_fold_to_fold_is_told_under_one_number() -> None:
+    ask = user("Rename decode_batch to decode_all everywhere.")
+    begun = [user("Hello"), assistant("Hello, what is to be done?"), ask]
+    work = [
+        exchange("Edit", "ok", file_path=f"src/part{n}.py", old_string="a", new_string="b")
+        for n in range(2)
+    ]
+    record = told([*begun, *work[0]])
+    decided = assistant("We keep the old name in api.py, because clients still call it.")
+    more = [ask, *work[1], decided, *work[0], assistant("All callers are renamed.")]
+    before = Checkpoint(record)
+    again = record_of(replace(job(more, previous=before, budget=AMPLE), fresh=1))
+    assert record.actions[-1] == f'2. User: "{ask.text}"\nEDITED src/part0.py [tool: Edit]'
+    assert again.actions == (
+        record.actions[0],
+        f'2. User: "{ask.text}"\nEDITED src/part0.py; src/part1.py [tool: Edit]'
+        "\nAssistant: All callers are renamed.",
+    )
+    assert again.decisions == (
+        "We keep the old name in api.py, because clients still call it. (see 2)",
+    )
+
+
+def test_what_was_done_last_is_told_where_the_window_does_not_show_it() -> None:
+    work = exchange("Edit", "ok", file_path="src/part.py", old_string="a", new_string="b")
+    found = draft(job([user("Rename decode_batch everywhere, please."), *work], budget=AMPLE))
+    (hidden,) = found.record(AMPLE, count)[0].in_progress
+    (shown,) = found.record(AMPLE, count, {0, 1, 2})[0].in_progress
+    assert hidden == f"{shown} - last: EDITED src/part.py"
+
+
+def test_of_many_messages_in_a_row_the_first_is_the_goal() -> None:
+    asks = [f"Then look after part {number} of the importer." for number in range(6)]
+    turns = [user("Write an importer for invoices."), *map(user, asks), assistant("It is written.")]
+    assert told(turns).goal == ("Write an importer for invoices.",)
 
 
 def test_a_task_is_short_in_a_small_record() -> None:

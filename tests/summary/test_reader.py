@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.reader import read, reading
+from holdfast.summary.reader import adopt, read, reading
 from holdfast.summary.record import HEADINGS, Record, render
 from tests.summary.material import records
 
@@ -101,6 +101,21 @@ def test_thinking_before_the_answer_is_not_part_of_it() -> None:
         "<think>\n## Goal\n- draft\n</think>\n## Goal\n- g\n## Blocked\n- b\n## Active State\n- s"
     )
     assert read(text) == Record(goal=("g",), blocked=("b",), state=("s",))
+
+
+def test_a_block_of_code_that_is_indented_with_its_section_is_one_entry() -> None:
+    text = "3. Current Work:\n   This was mended:\n\n   ```go\n   a := 1\n\n   b := 2\n   ```\n"
+    assert adopt(text, "x").state == ("This was mended:\n\n```go\na := 1\n\nb := 2\n```",)
+
+
+def test_a_line_that_only_says_summary_is_no_entry() -> None:
+    text = "Analysis:\n1. It was built.\n\nSummary:\n1. Primary Request and Intent:\n   Build it.\n"
+    record = adopt(text, "x")
+    assert (record.actions, record.goal, record.critical) == (
+        ("1. It was built.",),
+        ("Build it.",),
+        (),
+    )
 
 
 def test_a_list_that_is_indented_as_a_whole_is_still_a_list() -> None:

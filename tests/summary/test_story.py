@@ -131,9 +131,24 @@ def test_calls_that_were_not_read_are_counted() -> None:
 
 
 def test_words_that_only_announce_are_known_in_several_languages() -> None:
-    announced = ("Let me look at it.", "Now I'll run it.", "Ich schaue nach", "让我看")
-    assert all(map(narrates, announced))
-    assert not any(map(narrates, ("The parser is mended.", "Done.", "Es ist fertig.")))
+    announced = ("Let me look at it.", "Now I'll run it.", "Now the tests:", "Ich schaue nach")
+    assert all(map(narrates, (*announced, "Jetzt prüfe ich es.", "Сейчас проверю.", "让我看")))
+    concluded = ("The parser is mended.", "Done.", "Perfect! Now the workflow is clear.")
+    others = ("Es ist fertig.", "Jetzt läuft alles.", "Vous pouvez l'ouvrir.", "现在测试都通过了。")
+    assert not any(map(narrates, (*concluded, *others, "Сейчас всё работает.")))
+
+
+def test_a_word_of_the_user_is_told_only_with_what_came_of_it() -> None:
+    messages = [user("yes"), *WORK[1:4], user("Rename the class Ledger.")]
+    yes, *_, rename = story(messages)
+    assert yes.density < 0.3 < 1 < rename.density
+    assert yes.is_head
+
+
+def test_the_same_outcome_of_several_calls_is_told_once() -> None:
+    messages = [m for _ in range(4) for m in exchange("frob", "No exact match found.", at="x")]
+    (entry,) = entries([user("Change x wherever it stands"), *messages])
+    assert entry.count("No exact match found.") == 1
 
 
 @given(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "spoken", "system_end"]
 
-_POOR = 0.6
+_POOR = 0.5
 """The share of its budget below which a tail takes in an oversized exchange at its edge."""
 
 

@@ -18,9 +18,8 @@ from holdfast.compaction.plan import (
     kept_reply,
     leanest,
     note_weight,
-    without_bulk,
 )
-from holdfast.compaction.prune import truncate
+from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
@@ -178,10 +177,26 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
     protected = 0 < plan.shares.protected <= len(tail)
     most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
+    newer = tail[_floor(plan) :]
+    older = tail[: len(tail) - len(newer)]
+    room = plan.shares.tail + spared - context.scale.total(newer)
+    lighter = truncate(older, room, context.scale, context.stored, context.redact)
+    tail = (*lighter.messages, *newer)
+    if context.scale.total(tail) > most + spared:
+        # More than the budget is for what can stay whole.
+        most = plan.shares.tail
     cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
-    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, cropped.count)
+    count = lighter.count + cropped.count
+    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
+
+
+def _floor(plan: CompactionPlan) -> int:
+    """Return how many messages of the tail are there only so that it is not too short."""
+    seams, tail, size = plan.measured.seams, plan.cut.tail, len(plan.bare.transcript)
+    after = next((seam for seam in seams if tail < seam < size), tail)
+    return 0 if plan.shares.strict or size - after >= plan.shares.fewest else after - tail
 
 
 def _replies(plan: CompactionPlan, context: PassContext) -> Iterator[KeptReply]:

@@ -29,6 +29,7 @@ from holdfast.compaction.prune import (
     prune,
     squeezed,
     truncate,
+    without_bulk,
     without_old_media,
 )
 from holdfast.compaction.repair import repair
@@ -72,7 +73,6 @@ __all__ = [
     "kept_reply",
     "leanest",
     "note_weight",
-    "without_bulk",
     "without_summaries",
 ]
 
@@ -191,14 +191,6 @@ def kept_reply(
     return KeptReply(places, tokens) if whole and tokens <= most else None
 
 
-def without_bulk(messages: Transcript, budget: int, context: PassContext) -> Transcript:
-    """Return messages with as little of their tool results as fits, and all of their words."""
-    cropped = truncate(messages, budget, context.scale, context.stored, context.redact).messages
-    if context.scale.total(cropped) <= budget:
-        return cropped
-    return squeezed(messages, context.describe, context.redact)
-
-
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
     """What will be done."""
@@ -282,12 +274,12 @@ def decide(
             written=context.summarizer_window is not None,
         )
 
-    shares, reply = shared(0), None
+    shares, reply = _with_newest(it, shared(0), context), None
     chosen = cut(it, head, shares)
     if (said := spoken(it)) and said.start in chosen.folded():
         reply = kept_reply(it, shares, context, beside=fixed)
     if reply is not None:
-        shares = shared(reply.tokens)
+        shares = _with_newest(it, shared(reply.tokens), context)
         chosen = cut(it, head, shares, reply.places)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
     is_first = policy.fit is None and bare.previous is None
@@ -297,6 +289,18 @@ def decide(
     if reason and not shares.strict and not (force and chosen.folded()):
         return _cropped(transcript, shares, context, reason)
     return _pruned(plan, policy, context)
+
+
+def _with_newest(it: Measured, shares: Shares, context: PassContext) -> Shares:
+    """Return shares in which a strict tail has the newest results, cut where they weigh too much.
+
+    No reply has followed them yet: what is done next is done about them.
+    """
+    newest = it.transcript[it.seams[-2] :] if shares.strict and len(it.seams) > 1 else ()
+    if not newest or not newest[-1].results:
+        return shares
+    cropped = truncate(newest, shares.tail, context.scale, context.stored, context.redact).messages
+    return replace(shares, fewest=1) if context.scale.total(cropped) <= shares.tail else shares
 
 
 def note_weight(head: Sequence[Message], scale: Scale) -> int:

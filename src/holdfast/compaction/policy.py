@@ -26,8 +26,9 @@ _FLOOR_SHARE = 0.85
 _RECORD_OF_MIDDLE = 0.20
 _RECORD_OF_WINDOW = 0.05
 _RECORD_FLOOR, _RECORD_CEILING = 2_000, 12_000
-_RECORD_OF_THRESHOLD = 0.12
-"""Where 5 % of the window cannot hold a readable record, this share of the threshold may."""
+_RECORD_OF_THRESHOLD, _RECORD_OF_SMALL, _READABLE = 0.10, 0.12, 900
+"""Where 5 % of the window cannot hold a readable record, this share of the threshold may; a little
+more where that is under so many tokens."""
 _RECORD_OF_SHORT_MIDDLE = 0.40
 """The floor gives way where it would be nearly as heavy as what the record stands for."""
 _SAID_OF_THRESHOLD = 0.10
@@ -44,7 +45,7 @@ _WHOLE_NUMBERS = (
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
-_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.30, 0.20, 0.05
+_FIT_TAIL, _FIT_LIVE, _FIT_PINS = 0.35, 0.20, 0.05
 """How a fixed number of tokens is shared once the system prompt and the task have theirs: the
 record takes the rest, and what it has no use for goes to the tail."""
 _FIT_TAIL_WRITTEN = 0.125
@@ -220,7 +221,8 @@ class Policy:
         )
 
     def _record(self, middle: int, previous: int) -> int:
-        small = self.threshold_tokens * _RECORD_OF_THRESHOLD
+        limit = self.threshold_tokens
+        small = max(limit * _RECORD_OF_THRESHOLD, min(limit * _RECORD_OF_SMALL, _READABLE))
         floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
         ceiling = max(floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING))
         return min(max(int(middle * _RECORD_OF_MIDDLE), floor, previous), ceiling)

@@ -32,6 +32,7 @@ from holdfast.transcript.toolkit import flat
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
+    from holdfast.compaction.request import PassContext
     from holdfast.tokens import Scale
     from holdfast.transcript import Content, Transcript
 
@@ -49,6 +50,7 @@ __all__ = [
     "prune",
     "squeezed",
     "truncate",
+    "without_bulk",
     "without_old_media",
 ]
 
@@ -365,6 +367,14 @@ def truncate(
         over -= before - scale.weigh(kept[index])
         count += 1
     return Truncated(tuple(kept), count)
+
+
+def without_bulk(messages: Transcript, budget: int, context: PassContext) -> Transcript:
+    """Return messages with as little of their tool results as fits, and all of their words."""
+    cropped = truncate(messages, budget, context.scale, context.stored, context.redact).messages
+    if context.scale.total(cropped) <= budget:
+        return cropped
+    return squeezed(messages, context.describe, context.redact)
 
 
 def middle_out(text: str, room: int, pointer: str = "", redact: Callable[[str], str] = str) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.cut import cut, head_ends, measured, must_stay, spoken, system_end
 from holdfast.compaction.fold import assemble, noted
-from holdfast.compaction.plan import Nothing, answer_to_fit, leanest, without_bulk
+from holdfast.compaction.plan import Nothing, answer_to_fit, leanest
 from holdfast.compaction.policy import Shares
-from holdfast.compaction.prune import PrunedTranscript, prune, truncate
+from holdfast.compaction.prune import PrunedTranscript, prune, truncate, without_bulk
 from holdfast.compaction.repair import ensure_valid, repair
 from holdfast.compaction.report import Abandoned, Cuts, Pruned, Report, Unchanged
 from holdfast.tokens import load_of

@@ -136,6 +136,11 @@ class RecordDraft:
         return Record(**{name: tuple(found) for name, found in sections.items()})
 
 
+def _see(entry: int) -> tuple[int, int]:
+    """Return the turn that a decision belongs to, and its place there."""
+    return divmod(entry, PLACES) if entry > 0 else (0, 0)
+
+
 def _place(item: tuple[tuple[str, int], list[Statement]]) -> tuple[int, int]:
     """Order entries: those without a number as they came, then by number."""
     entry = item[0][1]
@@ -158,8 +163,9 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
 
 
 def _said_once(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns without those whose words were sent again before anything came of them."""
-    pairs = zip_longest(turns, turns[1:])
+    """Return the turns without words that were sent again before anything came of them."""
+    once = [replace(turn, asks=list(dict.fromkeys(turn.asks))) for turn in turns]
+    pairs = zip_longest(once, once[1:])
     return [turn for turn, after in pairs if after is None or turn.steps or not _again(turn, after)]
 
 
@@ -179,6 +185,8 @@ class _Drafting:
         self._ids = numbers(-1, -1)
         self._wholes: dict[tuple[str, int], Whole] = {}
         self._rarity = Rarity(self._units())
+        self._begun: dict[int, int] = {}
+        """The numbers of turns that the previous record began to tell of, by their numbers here."""
 
     def draft(self) -> RecordDraft:
         now = Standing(self._job, self._turns, self._rarity, self._ids)
@@ -191,6 +199,7 @@ class _Drafting:
             earlier = list(self._earlier())
             for number, entry in enumerate(history, last + 1):
                 earlier += self._parted(f"{number}. {entry}", "actions")
+            earlier, story = self._continued(earlier, list(story), first)
             fixed = [*now.task(), *now.goal(), *now.state(), *now.open()]
             every = [*fixed, *earlier, *story, *now.files()]
         else:
@@ -211,11 +220,47 @@ class _Drafting:
         ]
         told = self._focused(_fewer_rules(safe))
         questions = [
-            number
+            self._begun.get(number, number)
             for number, turn in enumerate(self._turns, first)
             if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
         ]
         return RecordDraft(tuple(told), self._wholes, tuple(questions), outdated)
+
+    def _continued(
+        self, earlier: list[Statement], story: list[Statement], first: int
+    ) -> tuple[list[Statement], list[Statement]]:
+        """Put more of a turn that the previous record tells of under the number that it has there.
+
+        The words of the user stayed in the window while the turn went on; what came of them since
+        is a turn without an ask.
+        """
+        asked = {each.text: each for each in reversed(earlier) if each.label == USER}
+        begun = {
+            each.entry: asked[each.text]
+            for each in story
+            if each.is_head and each.message < self._job.fresh and each.text in asked
+        }
+        begun |= {
+            number + 1: ask
+            for number, ask in begun.items()
+            if number - first + 1 < len(self._turns) and not self._turns[number - first + 1].asks
+        }
+        goes_on: list[Statement] = []
+        for each in story:
+            number, order = (each.entry, 0) if each.section == "actions" else _see(each.entry)
+            if number not in begun:
+                goes_on.append(each)
+            elif each.section != "actions":
+                goes_on.append(replace(each, entry=begun[number].entry * PLACES + order))
+            elif each.label != USER:
+                known, place = begun[number].entry, each.order + PLACES
+                goes_on.append(replace(each, entry=known, order=place, is_head=False))
+        self._begun = {number: ask.entry for number, ask in begun.items()}
+        for number in self._begun.values():
+            self._wholes.pop(("actions", number), None)
+        heads = set(map(id, begun.values()))
+        marked = [replace(each, is_head=True) if id(each) in heads else each for each in earlier]
+        return marked, goes_on
 
     def _units(self) -> Iterator[str]:
         for turn in self._turns:
@@ -294,7 +339,7 @@ class _Drafting:
                 yield from self._parted(entry, "files")
         for section in ("constraints", "decisions", "critical", "actions", "resolved"):
             for entry in getattr(record, section):
-                if not entry.startswith(_ANSWERED):
+                if not entry.startswith(_ANSWERED) and not _announces(words_of(entry)):
                     yield from self._parted(entry, section)
         if checkpoint is not None:
             for words in checkpoint.lasting:

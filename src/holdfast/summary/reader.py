@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.summary.record import HEADINGS, Record
+from holdfast.summary.record import HEADINGS, SECTIONS, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -155,10 +155,13 @@ def entries_of(lines: Sequence[Line], *, numbered: bool) -> tuple[str, ...]:
     `numbered`, as actions are, the numbers belong to them.
     """
     margin = next((line.indent for line in lines if line.text.strip()), 0)
+    if margin > 1:
+        # A fence that is indented like all of its section is seen at the margin only.
+        lines = outline("\n".join(line.text[min(margin, line.indent) :] for line in lines))
     found: list[list[str]] = []
     after_blank = True
     for line in lines:
-        text = line.text[min(margin, line.indent) :] if margin > 1 else line.text
+        text = line.text
         blank = not text.strip()
         mark = _mark(text) if line.free else 0
         starts = line.free and not blank and text[:2] != "  " and (mark or after_blank)
@@ -193,52 +196,6 @@ class HeadingLine:
     """How many marks it has; 0 for a line in bold type."""
 
 
-# Near variants of our own headings, as models write them.
-_VARIANTS: dict[str, str] = {
-    "task": "task snapshot; current task; user task; task; historical task",
-    "goal": "goals; overall goal; user goal; objective",
-    "constraints": "constraints; preferences; constraints and user preferences",
-    "actions": "actions completed; completed; completed work; actions; completed steps",
-    "state": "state; current state; active status; environment state",
-    "in_progress": "in progress state; in progress; historical in progress; current progress",
-    "blocked": "blockers; blocked on; blocking issues; blocked items",
-    "decisions": "decisions; key decisions made; decisions made",
-    "resolved": "resolved; questions resolved; answered questions; resolved user questions",
-    "pending": "pending user asks; pending asks; pending user requests; pending",
-    "files": "files; key files; relevant files and code; files touched",
-    "remaining": "remaining work; remaining; remaining tasks; historical remaining",
-    "critical": "critical; critical information; important context",
-}
-
-# Headings of other systems' summaries, for what their words mean here. What they tell of errors
-# was mostly mended, and what they list of a user's messages is history.
-_FOREIGN: dict[str, str] = {
-    "task": "primary request; user request; latest request; active task; most recent request",
-    "goal": "primary request and intent; intent; purpose; session intent; user intent; mission;"
-    " overview; context and goal; what the user wants; background",
-    "constraints": "user preferences; rules; instructions; requirements; guidelines; conventions;"
-    " preferences and constraints; user constraints; corrections; user feedback",
-    "actions": "done; progress; what was done; work done; accomplished; work completed; history;"
-    " analysis; chronological analysis; timeline; session history; all user messages;"
-    " user messages; completed tasks; what has been done; changes made; changes; summary of work",
-    "state": "current work; status; environment; working state; current status; git state;"
-    " where things stand; repository state; current state of work",
-    "in_progress": "work in progress; ongoing; under way; active work",
-    "blocked": "issues; problems; open issues; known issues; failures; open problems",
-    "decisions": "technical decisions; design decisions; rationale; decisions and rationale;"
-    " key decisions and rationale; design",
-    "resolved": "problem solving; questions and answers; findings; discoveries; lessons; results;"
-    " errors; errors and fixes; fixes; problems solved; key findings; learnings",
-    "pending": "open questions; open requests; user asks; unanswered questions",
-    "files": "files and code sections; modified files; read files; artifact trail; code changes;"
-    " files modified; files changed; key files modified; important files",
-    "remaining": "next steps; next step; pending tasks; optional next step; to do; todo; next;"
-    " what is left; open tasks; what remains; open items; still open; remaining steps",
-    "critical": "context; key details; important details; references; notes; important notes;"
-    " key technical concepts; technical context; technical details; key facts; facts",
-}
-
-
 def _plain(words: str) -> str:
     """Return a heading's words without numbers, marks, case and punctuation."""
     kept = "".join(sign if sign.isalnum() else " " for sign in words.replace("&", " and "))
@@ -248,12 +205,16 @@ def _plain(words: str) -> str:
     return " ".join(parts)
 
 
-def _table(variants: dict[str, str]) -> dict[str, str]:
-    return {_plain(words): name for name, line in variants.items() for words in line.split(";")}
-
-
-_OURS = _table(_VARIANTS) | {_plain(words): name for name, words in HEADINGS.items()}
-_THEIRS = _table(_FOREIGN) | _OURS
+_OURS = {
+    _plain(words): name
+    for name, section in SECTIONS.items()
+    for words in (*section.variants.split(";"), section.heading)
+}
+_THEIRS = {
+    _plain(words): name
+    for name, section in SECTIONS.items()
+    for words in section.foreign.split(";")
+} | _OURS
 
 
 def heading_in(line: str) -> HeadingLine | None:

@@ -8,30 +8,151 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from holdfast.summary.statements import StatementKind
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["HEADINGS", "Record", "last_number", "number_of", "render", "renumbered", "words_of"]
+__all__ = [
+    "HEADINGS",
+    "SECTIONS",
+    "Record",
+    "Section",
+    "last_number",
+    "number_of",
+    "render",
+    "renumbered",
+    "words_of",
+]
 
-HEADINGS: dict[str, str] = {
-    "task": "Historical Task Snapshot",
-    "goal": "Goal",
-    "constraints": "Constraints & Preferences",
-    "actions": "Completed Actions",
-    "state": "Active State",
-    "in_progress": "Historical In-Progress State",
-    "blocked": "Blocked",
-    "decisions": "Key Decisions",
-    "resolved": "Resolved Questions",
-    "pending": "Historical Pending User Asks",
-    "files": "Relevant Files",
-    "remaining": "Historical Remaining Work",
-    "critical": "Critical Context",
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """All that is known of a section of the record."""
+
+    heading: str
+    hint: str
+    """What a model is told to write there."""
+    variants: str
+    """Near variants of the heading, as models write them."""
+    foreign: str
+    """Headings of other systems' summaries, for what their words mean here."""
+    kind: StatementKind | None = None
+    """What its entries are; without one they are told by their words."""
+
+
+# What other systems tell of errors was mostly mended, and what they list of a user's messages is
+# history.
+SECTIONS: dict[str, Section] = {
+    "task": Section(
+        "Historical Task Snapshot",
+        hint="the user's newest request that is not fulfilled yet, word for word",
+        variants="task snapshot; current task; user task; task; historical task",
+        foreign="primary request; user request; latest request; active task; most recent request",
+        kind=StatementKind.OPEN,
+    ),
+    "goal": Section(
+        "Goal",
+        hint="what the user is after overall",
+        variants="goals; overall goal; user goal; objective",
+        foreign="primary request and intent; intent; purpose; session intent; user intent;"
+        " mission; overview; context and goal; what the user wants; background",
+        kind=StatementKind.ASK,
+    ),
+    "constraints": Section(
+        "Constraints & Preferences",
+        hint="style, tools, standing rules, what to do and what to leave alone",
+        variants="constraints; preferences; constraints and user preferences",
+        foreign="user preferences; rules; instructions; requirements; guidelines; conventions;"
+        " preferences and constraints; user constraints; corrections; user feedback",
+        kind=StatementKind.CONSTRAINT,
+    ),
+    "actions": Section(
+        "Completed Actions",
+        hint="the story of the work, one number for each request of the user, in order: the"
+        " request in the user's words; what was done about it that changed something, as ACTION"
+        " target - outcome [tool: name]; how it ended. Reading and searching is a count or a"
+        " path",
+        variants="actions completed; completed; completed work; actions; completed steps",
+        foreign="done; progress; what was done; work done; accomplished; work completed;"
+        " history; analysis; chronological analysis; timeline; session history; all user"
+        " messages; user messages; completed tasks; what has been done; changes made; changes;"
+        " summary of work",
+    ),
+    "state": Section(
+        "Active State",
+        hint="directory, branch, files changed and not committed, test counts, running processes",
+        variants="state; current state; active status; environment state",
+        foreign="current work; status; environment; working state; current status; git state;"
+        " where things stand; repository state; current state of work",
+        kind=StatementKind.STATE,
+    ),
+    "in_progress": Section(
+        "Historical In-Progress State",
+        hint="what was under way in the last of these turns",
+        variants="in progress state; in progress; historical in progress; current progress",
+        foreign="work in progress; ongoing; under way; active work",
+        kind=StatementKind.OPEN,
+    ),
+    "blocked": Section(
+        "Blocked",
+        hint="what stood in the way, with the exact error text",
+        variants="blockers; blocked on; blocking issues; blocked items",
+        foreign="issues; problems; open issues; known issues; failures; open problems",
+        kind=StatementKind.OPEN,
+    ),
+    "decisions": Section(
+        "Key Decisions",
+        hint="what was decided, and why",
+        variants="decisions; key decisions made; decisions made",
+        foreign="technical decisions; design decisions; rationale; decisions and rationale; key"
+        " decisions and rationale; design",
+        kind=StatementKind.DECISION,
+    ),
+    "resolved": Section(
+        "Resolved Questions",
+        hint="questions with the answers they got",
+        variants="resolved; questions resolved; answered questions; resolved user questions",
+        foreign="problem solving; questions and answers; findings; discoveries; lessons;"
+        " results; errors; errors and fixes; fixes; problems solved; key findings; learnings",
+    ),
+    "pending": Section(
+        "Historical Pending User Asks",
+        hint="requests without an answer, as they stood",
+        variants="pending user asks; pending asks; pending user requests; pending",
+        foreign="open questions; open requests; user asks; unanswered questions",
+        kind=StatementKind.OPEN,
+    ),
+    "files": Section(
+        "Relevant Files",
+        hint="path - read, changed or created, and one note",
+        variants="files; key files; relevant files and code; files touched",
+        foreign="files and code sections; modified files; read files; artifact trail; code"
+        " changes; files modified; files changed; key files modified; important files",
+        kind=StatementKind.CHANGE,
+    ),
+    "remaining": Section(
+        "Historical Remaining Work",
+        hint="what was left to do, told as context",
+        variants="remaining work; remaining; remaining tasks; historical remaining",
+        foreign="next steps; next step; pending tasks; optional next step; to do; todo; next;"
+        " what is left; open tasks; what remains; open items; still open; remaining steps",
+        kind=StatementKind.OPEN,
+    ),
+    "critical": Section(
+        "Critical Context",
+        hint="exact values and settings that stand nowhere else",
+        variants="critical; critical information; important context",
+        foreign="context; key details; important details; references; notes; important notes;"
+        " summary; key technical concepts; technical context; technical details; key facts;"
+        " facts",
+    ),
 }
-"""The heading of each section, by the name of its field, in the order of the page.
+"""The sections of the record by the names of their fields, in the order of the page.
 
 Headings are declarative and historical, so that a model does not read them as fresh orders.
 """
+HEADINGS = {name: section.heading for name, section in SECTIONS.items()}
 
 NOTHING = frozenset(
     [

@@ -25,6 +25,7 @@ from holdfast.summary.cues import (
     LEFT,
     REVOKES,
     given_value,
+    is_acknowledgement,
     is_question,
     is_said_of,
     words_in,
@@ -62,6 +63,8 @@ _TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
 _LAST_STEPS = 3
 _NEWEST_FAILURES, _NEWEST_FILES = 4, 6
 _SHORT_INPUT = 40
+_IN_A_ROW = 4
+"""Messages of a user without an answer, of which more are a history."""
 _ALIKE = 0.5
 UNDER_WAY = "The newest request, which stands below, is being worked on"
 _WAS_UNDER_WAY = "The newest request is being worked on"
@@ -176,8 +179,10 @@ class Standing:
     def _opening(self) -> str:
         """Return what was asked first; rules and values are no goal, a word or two hardly."""
         opening = ""
-        # Of several messages in a row the last says what is wanted; examples may stand before it.
-        for ask in (ask for turn in self._turns for ask in turn.asks[-1:]):
+        # Of a few messages in a row the last says what is wanted; examples may stand before it.
+        # Many in a row are what an agent kept of all that was said, and the first comes first.
+        for asks in (turn.asks for turn in self._turns if turn.asks):
+            ask = asks[0 if len(asks) > _IN_A_ROW else -1]
             parts = [unit for unit in units(ask) if not is_said_of(unit)]
             opening = " ".join(parts[:2]) or opening
             if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:
@@ -225,20 +230,25 @@ class Standing:
         turn = self._newest
         if turn is None or is_concluded(turn) or not turn.steps:
             return
-        last: list[str] = []
+        last: dict[str, None] = {}
         for step in reversed(turn.steps):
             if isinstance(step, Remark):
                 said = [
-                    unit for unit in units(step.text) if not narrates(unit) and not is_code(unit)
+                    unit
+                    for unit in units(step.text)
+                    if not (narrates(unit) or is_code(unit) or is_acknowledgement(unit))
                 ]
-                last += [f'"{clip_words(said[-1], 160)}"'] if said else []
+                last |= {f'"{clip_words(said[-1], 160)}"': None} if said else {}
             elif (line := told(step)) is not None and line.kind is not StatementKind.LOOK:
-                last.append(f"{line.verb} {clip_words(line.line, 120)}")
+                last[f"{line.verb} {clip_words(line.line, 120)}"] = None
             if len(last) >= _LAST_STEPS:
                 break
         if last:
-            text = f"{UNDER_WAY}; last: {'; '.join(reversed(last))}"
-            yield self._alone(StatementKind.OPEN, text, "in_progress", 0.3)
+            begun = self._alone(StatementKind.OPEN, UNDER_WAY, "in_progress", 0.3)
+            yield begun
+            # Where the newest step stays in the window, it shows what was done last.
+            text, place = f"- last: {'; '.join(reversed(last))}", turn.steps[-1].place
+            yield replace(begun, text=text, order=1, message=place)
 
     def _asked(self) -> Iterator[Statement]:
         """Yield asks that nobody answered and nobody took back, but for the task."""

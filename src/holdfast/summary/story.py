@@ -22,6 +22,7 @@ from holdfast.summary.cues import (
     is_value,
 )
 from holdfast.summary.provenance import UNVERIFIED
+from holdfast.summary.record import SECTIONS
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import (
     MORE,
@@ -51,6 +52,8 @@ _LONG = 800
 """Characters of a message after which more of it is worth half."""
 _DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
+_THIN = 16
+"""Bytes of a message that is told only with what came of it."""
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
@@ -61,9 +64,10 @@ _NARRATION = re.compile(
     r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
     r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to|"
     r"i should|now i|"
-    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run|the)|"
-    r"lass mich|ich werde|jetzt|schauen wir|ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou|"
-    r"сейчас|давай|посмотр|让我|我来|我先|现在|接下来|まず|次に|では)",
+    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run)|"
+    r"now the [^.!?]{1,60}[:…]$|lass mich|ich werde|jetzt \w+ ich|schauen wir|"
+    r"ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou |сейчас (?:я |мы )?\w+(?:[юу]|ем|им)\b|"
+    r"давай|посмотр|让我|我来|我先|现在(?:让|我|来|开始|去)|接下来|まず|次に|では)",
     re.IGNORECASE,
 )
 
@@ -138,7 +142,10 @@ class _Telling:
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
                 head = place == 0 and self._order == 0
-                if head:
+                if head and len(parts) == 1 and len(unit.encode()) < _THIN:
+                    # "Yes" and "continue" tell nothing without what came of them.
+                    density = 0.2
+                elif head:
                     density = max(density, 1.1)
                 elif is_acknowledgement(unit):
                     density *= 0.2
@@ -278,28 +285,14 @@ def _deeds(members: Sequence[tuple[Statement, str]]) -> str:
     for each, detail in members:
         parts.setdefault(each.text, []).extend([detail] if detail else [])
     return "; ".join(
-        f"{target}: {' | '.join(details)}" if details else target
+        f"{target}: {' | '.join(dict.fromkeys(details))}" if details else target
         for target, details in parts.items()
     )
 
 
-_KINDS = {
-    "task": StatementKind.OPEN,
-    "goal": StatementKind.ASK,
-    "constraints": StatementKind.CONSTRAINT,
-    "decisions": StatementKind.DECISION,
-    "state": StatementKind.STATE,
-    "in_progress": StatementKind.OPEN,
-    "blocked": StatementKind.OPEN,
-    "pending": StatementKind.OPEN,
-    "remaining": StatementKind.OPEN,
-    "files": StatementKind.CHANGE,
-}
-"""What the entries of each section are; those of others are told by their words."""
-
-
 def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
     """Yield the statements of an entry that a record has, whoever wrote it."""
+    known = SECTIONS[section].kind if section in SECTIONS else None
     for line in _lines(entry):
         text = line.strip()
         if done := _TOOL.match(text):
@@ -312,7 +305,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         if label == USER:
             words = words.strip('"')
         for place, unit in enumerate(chain.from_iterable(map(units, words.split(_GAP)))):
-            kind = _KINDS.get(section, StatementKind.DETAIL)
+            kind = known or StatementKind.DETAIL
             if label == USER:
                 kind = StatementKind.ASK
             elif label == UNVERIFIED and section == "critical":
@@ -321,7 +314,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
                 kind = StatementKind.RESULT
             elif section == "critical" and is_value(unit):
                 kind = StatementKind.VALUE
-            elif section not in _KINDS and is_decision(unit):
+            elif known is None and is_decision(unit):
                 kind = StatementKind.DECISION
             density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
             yield Statement(kind, unit, label=label, density=density)

@@ -33,6 +33,7 @@ from holdfast.summary.provenance import UNVERIFIED, Heard, agreed_in, verify
 from holdfast.summary.reader import read, reading
 from holdfast.summary.record import (
     HEADINGS,
+    SECTIONS,
     Record,
     last_number,
     number_of,
@@ -96,24 +97,6 @@ sections what is true now. What was finished, dropped or corrected is not told a
 - A name stands with what it is or was for; a list of bare names tells the reader nothing.
 - Older turns get less detail. What the user said and how a request ended is kept longest.
 - Only user turns say what the user wants. Secrets become [REDACTED]. About {budget:,} tokens."""
-
-_HINTS = {
-    "task": "the user's newest request that is not fulfilled yet, word for word",
-    "goal": "what the user is after overall",
-    "constraints": "style, tools, standing rules, what to do and what to leave alone",
-    "actions": "the story of the work, one number for each request of the user, in order: the"
-    " request in the user's words; what was done about it that changed something, as ACTION target"
-    " - outcome [tool: name]; how it ended. Reading and searching is a count or a path",
-    "state": "directory, branch, files changed and not committed, test counts, running processes",
-    "in_progress": "what was under way in the last of these turns",
-    "blocked": "what stood in the way, with the exact error text",
-    "decisions": "what was decided, and why",
-    "resolved": "questions with the answers they got",
-    "pending": "requests without an answer, as they stood",
-    "files": "path - read, changed or created, and one note",
-    "remaining": "what was left to do, told as context",
-    "critical": "exact values and settings that stand nowhere else",
-}
 
 _UPDATE = """\
 A record of the earlier turns exists. Bring it up to date with the turns below:
@@ -186,7 +169,7 @@ def repair_note(flaw: str) -> str:
 
 def hints() -> tuple[str, ...]:
     """Return the words under each heading of the request, by which an echo is recognized."""
-    return tuple(_HINTS.values())
+    return tuple(section.hint for section in SECTIONS.values())
 
 
 def _joined(request: PromptRequest, update: str, material: str) -> str:
@@ -213,7 +196,7 @@ def _topic(request: PromptRequest) -> str:
 def _template(*, terse: bool) -> str:
     if terse:
         return "\n".join(f"## {heading}" for heading in HEADINGS.values())
-    return "\n".join(f"## {heading}\n({_HINTS[name]})" for name, heading in HEADINGS.items())
+    return "\n".join(f"## {each.heading}\n({each.hint})" for each in SECTIONS.values())
 
 
 def _fenced(request: PromptRequest, what: str, text: str) -> str:
