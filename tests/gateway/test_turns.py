@@ -238,24 +238,42 @@ def test_a_branch_shares_what_was_said_before_it() -> None:
     asyncio.run(run())
 
 
-def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
-    ask = (
-        "Respond with text only, do not call any tools. Your task is to write a detailed summary "
-        "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20
-    )
+SUMMARY = (
+    "Respond with text only, do not call any tools. Your task is to write a detailed summary "
+    "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20
+)
 
+
+def test_a_request_for_a_summary_is_cut_to_what_its_tools_leave_of_the_window() -> None:
+    async def run() -> None:
+        turns = keeper()
+        tools = [{"type": "function", "function": {"name": "read", "description": "Read. " * 1500}}]
+        messages = [said("user", "Read all.")]
+        for number in range(60):
+            messages += step(number)
+        await taken(turns, request(*messages, tools=tools))
+        side = await taken(turns, request(*messages, said("user", SUMMARY), tools=tools))
+        out = await side.outgoing()
+        assert out is not None
+        assert out[-1]["content"] == SUMMARY
+        assert len(json.dumps(request(*out, tools=tools))) < 6_000 * 4
+
+    asyncio.run(run())
+
+
+def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
     async def run() -> None:
         turns = keeper()
         messages = [said("user", "Read all.")]
         for number in range(60):
             messages += step(number)
         await taken(turns, request(*messages))
-        side = await taken(turns, request(*messages, said("user", ask)))
+        side = await taken(turns, request(*messages, said("user", SUMMARY)))
         assert side.found.how is Continuity.SIDE
         assert side.chat is None
         out = await side.outgoing()
         assert out is not None
-        assert out[-1]["content"] == ask
+        assert out[-1]["content"] == SUMMARY
         assert "[holdfast summary" not in json.dumps(out)
         assert len(messages) // 2 < len(out) <= len(messages) + 1
         assert len(json.dumps(out)) < len(json.dumps(messages)) * 0.8

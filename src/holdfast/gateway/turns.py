@@ -30,7 +30,7 @@ from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
-from holdfast.tokens import Load
+from holdfast.tokens import Estimator, Load, family_of
 from holdfast.transcript import Message, Role, Text
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
@@ -70,7 +70,7 @@ class ClientTurn:
     places: Mapping[int, int]
     """Where the client has what was said, as an index of its messages by the ids in the store."""
     window: int
-    """What the model takes, in tokens."""
+    """What the model takes, in tokens; for a side call, what its tools leave of that."""
     recalled: bool = False
     """Whether memory was put into the request, which the answer may repeat."""
 
@@ -175,6 +175,12 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
     return {**message, "content": bare}
 
 
+def _beside(request: WireRequest, body: Mapping[str, object]) -> int:
+    """Return what a request weighs without its messages: tools, and mostly the prompt."""
+    rest = {name: value for name, value in body.items() if name != MESSAGES[request.dialect]}
+    return Estimator(family_of(request.model)).count(json.dumps(rest))
+
+
 def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
 
@@ -198,7 +204,8 @@ class TurnKeeper:
         while True:
             found = await in_store(partial(recognize, request, self.tree))
             if found.how is Continuity.SIDE:
-                return ClientTurn(request, found, messages, None, {}, window)
+                room = max(window - _beside(request, body), window // 4)
+                return ClientTurn(request, found, messages, None, {}, room)
             place = found.node.session if found.node else found.prefixes[0].hex()
             async with self._locks.setdefault(place, asyncio.Lock()):
                 # Another request may have gone on from there while this one waited.
