@@ -31,7 +31,7 @@ AGENT_PACKAGES := $(AGENT_NODE) @anthropic-ai/claude-code@2.1.325 @openai/codex@
 	@earendil-works/pi-coding-agent@0.87.1 @google/gemini-cli@0.61.0 @qwen-code/qwen-code@0.24.4 \
 	opencode-ai@1.18.33 @moonshot-ai/kimi-code@2.1.0 @github/copilot@1.0.102 openclaw@2026.9.6
 AGENT_HERMES := hermes-agent==0.19.0
-SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill trajectory_kill)
+SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill trajectory_kill gateway_kill gateway_restarts)
 
 .PHONY: help setup check format format-check lint types layers test slow agents cover soak run sample reference bench bench-peers clean
 

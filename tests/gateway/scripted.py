@@ -97,6 +97,7 @@ class Upstream:
                 waits = asyncio.ensure_future(reader.read(1))
                 done, _ = await asyncio.wait({waits}, timeout=step)
                 if done:
+                    waits.exception()
                     self.cancelled.set()
                     return False
                 waits.cancel()

@@ -7,10 +7,13 @@ from itertools import pairwise
 import pytest
 
 from holdfast.conversation.effects import in_store
+from holdfast.gateway.bodies import read_body, spliced
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import ClientTurn, TurnKeeper
+from holdfast.ports import Listing
 from holdfast.recognition.matching import Continuity
 from holdfast.recognition.request import read_request
+from holdfast.recognition.slices import KnownSlices
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.registry import Conversations
 from tests.recognition.test_recorded_traffic import WIRE
@@ -238,6 +241,70 @@ def test_a_branch_shares_what_was_said_before_it() -> None:
     asyncio.run(run())
 
 
+def test_a_branch_that_another_model_goes_on_with_is_one_branch() -> None:
+    async def run() -> None:
+        turns = keeper()
+        first, answer = said("user", "Fix the parser"), said("assistant", "Which one?")
+        one = await taken(turns, request(first))
+        assert one.chat is not None
+        await one.chat.add_response({"role": "assistant", "content": "Which one?"})
+        await taken(turns, request(first, answer, said("user", "The first")))
+        other = await taken(turns, request(first, answer, said("user", "The other"), model="n"))
+        assert other.chat is not None
+        assert (await other.chat.session()).model == "n"
+        assert len(turns.conversations.store.sessions(Listing())) == 2
+
+    asyncio.run(run())
+
+
+def test_words_alone_are_a_message_of_their_user() -> None:
+    async def run() -> None:
+        turns = keeper()
+        asked = read_request("/v1/responses", {}, {"model": "m", "input": "Which port?"})
+        assert asked is not None
+        turn = await turns.take(asked, {"model": "m", "input": "Which port?"})
+        assert await log_of(turn) == ["user"]
+        assert await turn.outgoing() is None
+
+    asyncio.run(run())
+
+
+def test_a_conversation_begins_with_the_model_that_is_asked() -> None:
+    async def run() -> None:
+        turns = keeper()
+        turn = await taken(turns, request(said("user", "Hello"), model="gpt-x"))
+        assert turn.chat is not None
+        session = await turn.chat.session()
+        assert (session.model, session.context_length) == ("gpt-x", 6_000)
+        assert turn.chat.sync.live.deps.engine.policy.context_length == 6_000
+
+    asyncio.run(run())
+
+
+def test_messages_that_were_sent_before_go_out_in_the_bytes_of_their_client() -> None:
+    async def run() -> list[bytes]:
+        turns, known = keeper(), KnownSlices()
+        messages = [said("user", "Fix the parsers; the port is 8443.")]
+        sent: list[bytes] = []
+        for number in range(80):
+            messages += step(number)
+            data = json.dumps(request(*messages), indent=1).encode()
+            body = read_body(data, "openai", known)
+            asked = read_request(CHAT, {}, body)
+            assert asked is not None
+            out = await (await turns.take(asked, body)).outgoing()
+            if out is not None:
+                sent.append(spliced(data, "messages", out, body["messages"]))
+        return sent
+
+    sent = asyncio.run(run())
+    assert sent
+    for each in sent:
+        # Ours are written without white space, those of the client with its own.
+        last = json.loads(each)["messages"][-1]
+        assert json.dumps(last, indent=1).replace("\n", "\n  ").encode() in each
+
+
 SUMMARY = (
     "Respond with text only, do not call any tools. Your task is to write a detailed summary "
     "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20
@@ -321,3 +388,26 @@ def test_recorded_sessions_are_folded_into_requests_that_providers_take(
         return count
 
     assert asyncio.run(run()) > 0
+
+
+def test_results_of_calls_without_ids_are_shown_with_their_calls_after_a_fold() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages: list[dict[str, object]] = [{"role": "user", "parts": [{"text": "Read it all."}]}]
+        out: list[dict[str, object]] | None = None
+        for number in range(60):
+            body = {"contents": messages, "tools": [{"functionDeclarations": [{"name": "read"}]}]}
+            asked = read_request("/v1beta/models/m:generateContent", {}, body)
+            assert asked is not None
+            turn = await turns.take(asked, body)
+            out = await turn.outgoing()
+            called = {"name": "read", "args": {"path": f"src/m_{number}.py"}}
+            content = {"role": "model", "parts": [{"functionCall": called}]}
+            assert turn.chat is not None
+            await turn.chat.add_response({"candidates": [{"content": content}]})
+            result = {"name": "read", "response": {"output": f"line {number} " * 40}}
+            messages += [content, {"role": "user", "parts": [{"functionResponse": result}]}]
+        assert out is not None
+        assert out[-1] == messages[-3]
+
+    asyncio.run(run())

@@ -179,14 +179,9 @@ class AutoCompactor:
             live.refresh()
         if not options.automatic:
             return
-        engine, entries = live.deps.engine, live.window.entries
-        turn_begins = bool(entries) and entries[-1].message.role is Role.USER
-        if turn_begins or not self.last.sent:
-            # Before an agent sees the message: the session may have grown between turns.
+        if self._is_hygiene_due():
             yield from self._hygiene()
-        if not engine.is_due(live.load) and not (
-            turn_begins and engine.is_preflight_due(lambda: live.window.transcript)
-        ):
+        if not self._is_window_due():
             return
         if self._fits() and (options.ahead_of_time or self.background.is_running):
             self._begin_ahead()
@@ -199,6 +194,11 @@ class AutoCompactor:
                 return
         real = self.last.prompt_tokens >= live.deps.engine.policy.threshold_tokens
         yield from self._compact_if_possible(CompactionTrigger("in_loop" if real else "preflight"))
+
+    def is_due(self) -> bool:
+        """Say whether a request of the window, as it was read last, begins or waits for a pass."""
+        is_automatic = self._live.deps.options.automatic
+        return is_automatic and (self._is_hygiene_due() or self._is_window_due())
 
     def after_reply(self, window: Window) -> None:
         """Begin a compaction ahead of time, where a turn is over and the window has grown."""
@@ -254,15 +254,30 @@ class AutoCompactor:
         # A plug-in that was set aside stays so, and the pass that noticed has said it too.
         return (*(each for each in said if each not in engine), *((engine,) if engine else ()))
 
-    def _hygiene(self) -> Steps[None]:
+    def _turn_begins(self) -> bool:
+        entries = self._live.window.entries
+        return bool(entries) and entries[-1].message.role is Role.USER
+
+    def _is_hygiene_due(self) -> bool:
+        """Say whether the session grew between turns, before an agent sees the message."""
+        if self.last.sent and not self._turn_begins():
+            return False
         live = self._live
         due = live.deps.engine.is_hygiene_due(live.load, len(live.window.entries))
-        if due and not (self.is_undone() and self._fits()):
-            try:
-                yield from self._pass(CompactionTrigger("hygiene"))
-            except HoldfastError as error:
-                # Whether the window can be sent as it is, is looked at next.
-                self.warn(error)
+        return due and not (self.is_undone() and self._fits())
+
+    def _hygiene(self) -> Steps[None]:
+        try:
+            yield from self._pass(CompactionTrigger("hygiene"))
+        except HoldfastError as error:
+            # Whether the window can be sent as it is, is looked at next.
+            self.warn(error)
+
+    def _is_window_due(self) -> bool:
+        live, engine = self._live, self._live.deps.engine
+        return engine.is_due(live.load) or (
+            self._turn_begins() and engine.is_preflight_due(lambda: live.window.transcript)
+        )
 
     def _is_due(self) -> bool:
         live = self._live

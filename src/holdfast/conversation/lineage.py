@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.errors import ConfigError, UnknownSession
@@ -16,6 +16,7 @@ from holdfast.session import (
     Fork,
     Session,
     Spawn,
+    key_taken,
     next_title,
     path_to,
     redo_target,
@@ -45,6 +46,7 @@ class _Wanted:
     end: EndReason | None = None
     """Why the parent ends; None lets it live on."""
     title: str = ""
+    key: str | None = None
     keep_goal: bool = True
 
 
@@ -115,7 +117,12 @@ class Lineage:
         return self._told("rewind", live.retry(without_turns))
 
     def branch(
-        self, at: int | None = None, *, title: str = "", keep_parent: bool = False
+        self,
+        at: int | None = None,
+        *,
+        title: str = "",
+        key: str | None = None,
+        keep_parent: bool = False,
     ) -> Session:
         """Create a session that goes another way from here, or from an earlier message.
 
@@ -124,15 +131,22 @@ class Lineage:
         Args:
             at: The id of the last message that the branch shares; all by default.
             title: The branch's title; by default the next in the lineage.
+            key: What the caller calls the branch.
             keep_parent: Whether this session may go on too.
+
+        Raises:
+            Conflict: when another session has the key.
         """
+        if key and (holder := self._live.deps.store.keyed(key)):
+            raise key_taken(key, holder.id)
         end = None if keep_parent else EndReason.BRANCHED
 
         def fork(window: Window) -> Session:
             if at is None:
-                return self._forked(_whole(Fork.BRANCH, window, end, title))
+                return self._forked(replace(_whole(Fork.BRANCH, window, end, title), key=key))
             shows = _shared_until(self._live.deps.store, self._live.id, at)
-            return self._forked(_Wanted(fork=Fork.BRANCH, shows=shows, end=end, title=title))
+            wanted = _Wanted(fork=Fork.BRANCH, shows=shows, end=end, title=title, key=key)
+            return self._forked(wanted)
 
         return self._live.retry(fork)
 
@@ -176,6 +190,7 @@ class Lineage:
             goal=session.goal if wanted.keep_goal else "",
             parent=session.id,
             fork=fork,
+            key=wanted.key,
             metadata=session.metadata if wanted.shows else _window_of(session),
         )
         spawn = Spawn(

@@ -110,11 +110,16 @@ class MessageLog(Sequence[Entry]):
             if not window.entries:
                 self.append((message,))
                 return
-            shown = heading_of(live.session).prompt or bare_prompt(window.transcript)
-            if shown != message.text.rstrip():
+            if self.system != message.text.rstrip():
                 live.amend(Amendment(metadata={PROMPT_KEY: message.text.rstrip()}))
 
         live.retry(set_prompt)
+
+    @property
+    def system(self) -> str:
+        """Return the system prompt that is shown, as it was read last."""
+        first = tuple(entry.message for entry in self._live.window.entries[:1])
+        return heading_of(self._live.session).prompt or bare_prompt(first)
 
     def append(
         self,

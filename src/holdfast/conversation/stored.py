@@ -378,7 +378,12 @@ class StoredConversation:
         self.store.pin(self.id, id_, pinned=False)
 
     def branch(
-        self, at: int | Entry | None = None, *, title: str = "", keep_parent: bool = False
+        self,
+        at: int | Entry | None = None,
+        *,
+        title: str = "",
+        key: str | None = None,
+        keep_parent: bool = False,
     ) -> Self:
         """Go another way from here, or from an earlier message, in a session of its own.
 
@@ -387,10 +392,13 @@ class StoredConversation:
         Args:
             at: The last message that the branch shares, or its id; all by default.
             title: The branch's title; by default the next in the lineage.
+            key: What the caller calls the branch, to open it by.
             keep_parent: Whether this session may go on too.
         """
         message_id = at.id if isinstance(at, Entry) else at
-        return self._going_on(self.lineage.branch(message_id, title=title, keep_parent=keep_parent))
+        return self._going_on(
+            self.lineage.branch(message_id, title=title, key=key, keep_parent=keep_parent)
+        )
 
     def new(self, *, keep_goal: bool = True) -> Self:
         """Begin anew with an empty window; this session ends and stays in the store."""
@@ -477,11 +485,10 @@ class StoredConversation:
             return
         try:
             with live.lock:
-                window = live.refresh()
                 if not live.session.title:
-                    title = live.deps.redact(title_from(window.transcript, own_words))
+                    title = live.deps.redact(title_from(live.refresh().transcript, own_words))
                     if title:
                         live.amend(Amendment(title=title))
-                self.compactor.after_reply(window)
+                self.compactor.after_reply(live.window)
         except HoldfastError as error:
             self.compactor.warn(error)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import os
+import signal
+import threading
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -28,6 +33,7 @@ from holdfast.gateway.upstream import AiohttpClient, upstreams_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+    from types import FrameType
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -61,6 +67,8 @@ class GatewayApp:
     """Raises what stands in the way of serving."""
     routes: Sequence[Route] = ()
     """What is answered here beside the figures, such as the REST interface."""
+    end_feeds: Callable[[], None] = lambda: None
+    """Ends the streams that never end by themselves, as soon as the process is to end."""
     _own: Starlette = field(init=False)
     _hosts: frozenset[str] | None = field(init=False)
     """The names by which we may be called; None for all."""
@@ -146,12 +154,29 @@ class GatewayApp:
 
     @asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncGenerator[None]:
+        self._listen_for_the_end()
         try:
             yield
         finally:
             self._is_ending = True
             await self.proxy.drain()
             await self.close()
+
+    def _listen_for_the_end(self) -> None:
+        """Hear a signal beside the server, which waits for all answers before it says anything."""
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for each in (signal.SIGINT, signal.SIGTERM):
+            server = signal.getsignal(each)
+
+            def end(number: int, frame: FrameType | None, server: object = server) -> None:
+                self._is_ending = True
+                loop.call_soon_threadsafe(self.end_feeds)
+                if callable(server):
+                    server(number, frame)
+
+            signal.signal(each, end)
 
 
 def _name(host: str) -> str:
@@ -184,7 +209,8 @@ def gateway_app(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
         Metrics(),
     )
     gate = TenantGate(proxy, tenants, audit_log(environ), dialect_error_body)
-    return GatewayApp(proxy, gate, tenants.close, ready, rest_routes(tenants))
+    routes = rest_routes(tenants)
+    return GatewayApp(proxy, gate, tenants.close, ready, routes, tenants.end_feeds)
 
 
 def check_reach(settings: GatewaySettings, *, has_tokens: bool) -> None:
@@ -201,5 +227,15 @@ def check_reach(settings: GatewaySettings, *, has_tokens: bool) -> None:
 
 
 def from_environment() -> GatewayApp:
-    """Return the gateway of a worker process, which finds its flags in the environment."""
+    """Return the gateway of a worker process, which finds its flags in the environment.
+
+    It ends when the process that started it is gone, as a signal would end it.
+    """
+    if parent := parent_process():
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     return gateway_app(load(os.environ).settings)
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from holdfast.recognition.request import MESSAGES, said_by
+from holdfast.recognition.slices import KnownSlices, MessageSlices, decoded, slice_key
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["HttpRefusal", "read_object", "spliced", "unpacked"]
+    from holdfast.recognition.atoms import Atom
+
+__all__ = ["HttpRefusal", "read_body", "read_object", "spliced", "unpacked"]
 
 DEEPEST = 100
 """Levels of nesting that a request may have; the deepest schemas of tools have thirty."""
+_FLAT = 2 * (DEEPEST - 2)
+"""Bytes of a value that is too short to be nested too deeply: each level has two brackets."""
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_SLICES = msgspec.json.Decoder(list[msgspec.Raw])
 _WINDOW = zlib.MAX_WBITS | 32
 """Reads gzip and zlib alike."""
 
@@ -104,26 +113,73 @@ def _brotli(raw: bytes, limit: int) -> bytes:
     return bytes(whole)
 
 
+def read_body(data: bytes, dialect: str, known: KnownSlices, owner: str = "") -> dict[str, object]:
+    """Return what a request to a model says; its messages stay slices, those that are known unread.
+
+    Args:
+        data: The body.
+        dialect: Whose request it is.
+        known: What earlier requests said.
+        owner: Whose messages these are: nobody else's are known to them.
+
+    Raises:
+        HttpRefusal: when it is no JSON object, or nested too deeply.
+    """
+    name, key = MESSAGES[dialect], slice_key(owner, dialect)
+    try:
+        fields = _FIELDS.decode(data)
+        slices = _SLICES.decode(fields.pop(name))
+    except (ValueError, KeyError, RecursionError):
+        return read_object(data)
+    found: dict[str, object] = {}
+    for field, raw in fields.items():
+        digest = known.digest(raw, key) if len(raw) > _FLAT else b""
+        found[field] = value = _value(raw)
+        if digest and known.get(digest) is None:
+            _check_depth(value, DEEPEST - 1)
+            known.put(digest, ())
+    atoms: list[tuple[Atom, ...]] = []
+    read: dict[int, object] = {}
+    for place, raw in enumerate(slices):
+        digest = known.digest(raw, key)
+        said = known.get(digest)
+        if said is None:
+            read[place] = message = _value(raw)
+            if len(raw) > _FLAT:
+                _check_depth(message, DEEPEST - 2)
+            said = said_by(message, dialect)
+            known.put(digest, said)
+        atoms.append(said)
+    found[name] = MessageSlices(slices, atoms, read)
+    return found
+
+
 def read_object(data: bytes) -> dict[str, object]:
     """Return the JSON object that a body is.
 
     Raises:
         HttpRefusal: when it is none, or nested too deeply.
     """
-    try:
-        try:
-            found: object = msgspec.json.decode(data)
-        except ValueError:
-            # Half of a surrogate pair, which some clients cut an emoji to.
-            found = json.loads(data)
-    except RecursionError:
-        raise HttpRefusal(400, f"the body is nested more than {DEEPEST} levels deep") from None
-    except ValueError as error:
-        raise HttpRefusal(400, f"the body is not JSON: {error}") from None
+    found = _value(data)
     if not isinstance(found, dict):
         raise HttpRefusal(400, "the body is not a JSON object")
-    level: list[object] = [cast("object", found)]
-    for _ in range(DEEPEST):
+    _check_depth(cast("object", found), DEEPEST)
+    return cast("dict[str, object]", found)
+
+
+def _value(raw: bytes | msgspec.Raw) -> object:
+    try:
+        return decoded(raw)
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        raise HttpRefusal(400, f"the body is not JSON: {error}") from None
+
+
+def _check_depth(value: object, most: int) -> None:
+    """Refuse a value that has more levels than a limit."""
+    level = [value] if isinstance(value, dict | list) and value else []
+    for _ in range(most):
         level = [
             child
             for each in level
@@ -135,15 +191,28 @@ def read_object(data: bytes) -> dict[str, object]:
             if isinstance(child, dict | list) and child
         ]
         if not level:
-            return cast("dict[str, object]", found)
-    raise HttpRefusal(400, f"the body is nested more than {DEEPEST} levels deep")
+            return
+    raise _too_deep()
 
 
-def spliced(data: bytes, name: str, messages: Sequence[object]) -> bytes:
-    """Return a body with other messages under a name; everything else stays byte for byte."""
+def _too_deep() -> HttpRefusal:
+    return HttpRefusal(400, f"the body is nested more than {DEEPEST} levels deep")
+
+
+def spliced(data: bytes, name: str, messages: Sequence[object], asked: object = None) -> bytes:
+    """Return a body with other messages under a name; everything else stays byte for byte.
+
+    Args:
+        data: The body.
+        name: Where it has its messages.
+        messages: What stands there instead.
+        asked: The messages that it has: those of them that go out again stay as they are, too.
+    """
+    if isinstance(asked, MessageSlices):
+        messages = asked.as_written(messages)
     try:
-        fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-        return msgspec.json.encode({**fields, name: messages})
+        return msgspec.json.encode({**_FIELDS.decode(data), name: messages})
     except (UnicodeError, msgspec.DecodeError):
-        whole = {**json.loads(data), name: messages}
+        plain = [json.loads(bytes(m)) if isinstance(m, msgspec.Raw) else m for m in messages]
+        whole = {**json.loads(data), name: plain}
         return json.dumps(whole, separators=(",", ":")).encode()

@@ -62,6 +62,23 @@ class _ResponseEvent(Struct):
     delta: Any = None
 
 
+class _Part(Struct, forbid_unknown_fields=True):
+    text: str
+
+
+class _Content(Struct):
+    parts: tuple[_Part]
+
+
+class _Candidate(Struct):
+    content: _Content
+    finishReason: str | None = None  # noqa: N815 - the provider's name
+
+
+class _GeminiChunk(Struct):
+    candidates: tuple[_Candidate]
+
+
 _BLOCK_TEXTS = {
     "text_delta": "text",
     "input_json_delta": "partial_json",
@@ -93,6 +110,11 @@ def _response(event: _ResponseEvent) -> _Said | None:
     return (event.output_index, event.delta) if is_text else None
 
 
+def _gemini(event: _GeminiChunk) -> _Said | None:
+    (candidate,) = event.candidates
+    return (0, candidate.content.parts[0].text) if candidate.finishReason is None else None
+
+
 def _write_chat(event: _Fields, text: str) -> None:
     event["choices"][0]["delta"]["content"] = text
 
@@ -105,6 +127,10 @@ def _write_response(event: _Fields, text: str) -> None:
     event["delta"] = text
 
 
+def _write_gemini(event: _Fields, text: str) -> None:
+    event["candidates"][0]["content"]["parts"][0]["text"] = text
+
+
 _READERS: Mapping[
     str,
     tuple[Callable[[bytes], Any], Callable[[Any], _Said | None], Callable[[_Fields, str], None]],
@@ -112,6 +138,7 @@ _READERS: Mapping[
     "openai": (msgspec.json.Decoder(_ChatChunk).decode, _chat, _write_chat),
     "anthropic": (msgspec.json.Decoder(_MessageEvent).decode, _message, _write_message),
     "responses": (msgspec.json.Decoder(_ResponseEvent).decode, _response, _write_response),
+    "gemini": (msgspec.json.Decoder(_GeminiChunk).decode, _gemini, _write_gemini),
 }
 
 

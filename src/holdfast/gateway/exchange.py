@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.agent.drafts import CUT_OFF
+from holdfast.conversation.effects import in_store
 from holdfast.gateway.answers import AnswerReader, stream_error
-from holdfast.gateway.bodies import HttpRefusal, read_object, spliced, unpacked
+from holdfast.gateway.bodies import HttpRefusal, read_body, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
 from holdfast.gateway.refusals import SIGNS_OF_LIFE, error_body, error_event
 from holdfast.gateway.scrubbing import StreamScrubber, scrubbed_answer
@@ -40,6 +41,8 @@ _PATIENCE_S = 10.0
 _RECORD_S = 2.0
 """How long the end of an answer waits until the answer is recorded."""
 _LARGEST_ERROR = 1 << 20
+_LARGE = 256 << 10
+"""Bytes of a request that takes long to read where nothing of it is known."""
 _RETRY_AFTER = "5"
 _HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
@@ -119,14 +122,18 @@ class Exchange:
     async def run(self, tenant: Tenant, raw: bytes) -> None:
         """Forward the request, and relay what comes back."""
         began = time.monotonic()
-        asked = self._read(raw)
+        if len(raw) > _LARGE:
+            # Others have their turn while it is read.
+            asked = await in_store(partial(self._read, tenant, raw))
+        else:
+            asked = self._read(tenant, raw)
         heart = Heartbeat(self._begin_early, self._beat)
         if asked.wants_stream and self._dialect in SIGNS_OF_LIFE:
             heart.start(self._proxy.settings.first_byte_seconds)
         try:
             try:
                 messages = await self._take(tenant, asked)
-                figures = asyncio.get_running_loop().create_task(self._figures())
+                self._note_standing()
                 self._added = time.monotonic() - began
                 answer, first = await self._answered(tenant, asked, messages)
             finally:
@@ -137,7 +144,6 @@ class Exchange:
             return
         self._came = time.monotonic()
         try:
-            await figures
             await self._deliver(answer, first, asked)
         finally:
             answer.close()
@@ -150,13 +156,13 @@ class Exchange:
         elif not self._client.ended:
             await self._client.end(error_event(self._dialect, status, body))
 
-    def _read(self, raw: bytes) -> _Asked:
+    def _read(self, tenant: Tenant, raw: bytes) -> _Asked:
         """Read the body, as far as it is one for a model."""
         incoming, limit = self._incoming, self._proxy.settings.max_body_bytes
         if not self._dialect:
             return _Asked(raw, raw)
         data = unpacked(raw, incoming.header("content-encoding"), limit)
-        fields = read_object(data)
+        fields = read_body(data, self._dialect, self._proxy.known, tenant.name)
         named = incoming.path.rpartition("/")[2].partition(":")[0]
         model = named if self._dialect == "gemini" else fields.get("model") or ""
         wants_stream = bool(fields.get("stream")) or ":streamGenerate" in incoming.path
@@ -187,21 +193,21 @@ class Exchange:
         self._warnings.append((f"{_OWN}warning", _UNRECORDED))
         self._proxy.metrics.count("forwarded_unrecorded")
 
-    async def _figures(self) -> None:
-        """Make the headers that say how the conversation stands, while the model thinks."""
+    def _note_standing(self) -> None:
+        """Make the headers that say how the conversation stands."""
         if self._chat is None:
             return
-        with suppress(Exception):
-            status = await self._chat.status()
-            self._standing = [
-                (f"{_OWN}session", status.session),
-                (f"{_OWN}tokens", str(status.tokens)),
-                (f"{_OWN}compactions", str(status.compactions)),
-            ]
-            known = self._proxy.compactions
-            before = known.setdefault(self._chat.sync, status.compactions)
-            known[self._chat.sync] = status.compactions
-            self._proxy.metrics.count("compactions", max(status.compactions - before, 0))
+        live = self._chat.sync.live
+        compactions = live.state.compactions if live.state else 0
+        self._standing = [
+            (f"{_OWN}session", live.id),
+            (f"{_OWN}tokens", str(live.deps.engine.expected_tokens)),
+            (f"{_OWN}compactions", str(compactions)),
+        ]
+        known = self._proxy.compactions
+        before = known.setdefault(self._chat.sync, compactions)
+        known[self._chat.sync] = compactions
+        self._proxy.metrics.count("compactions", max(compactions - before, 0))
 
     async def _answered(
         self, tenant: Tenant, asked: _Asked, messages: Sequence[object] | None
@@ -238,7 +244,7 @@ class Exchange:
         self._proxy.metrics.count("recoveries")
         try:
             smaller = await self._proxy.keep(recover())
-            await self._figures()
+            self._note_standing()
         except Exception as error:  # noqa: BLE001 - the client gets the upstream's own refusal
             _LOG.warning("not recovered: %s: %s", type(error).__name__, error)
             return None
@@ -249,7 +255,8 @@ class Exchange:
     ) -> UpstreamAnswer:
         incoming, body, is_changed = self._incoming, asked.raw, messages is not None
         if messages is not None:
-            body = spliced(asked.data, MESSAGES[self._dialect], messages)
+            name = MESSAGES[self._dialect]
+            body = spliced(asked.data, name, messages, asked.fields[name])
             self._proxy.metrics.count("folded_requests")
         dialect = self._dialect or _dialect_of_headers(incoming)
         upstream = next(each for each in self._proxy.upstreams if each.fits(dialect, asked.model))

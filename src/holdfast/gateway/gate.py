@@ -11,6 +11,7 @@ import logging
 import os
 import time
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.config import home
@@ -41,6 +42,8 @@ __all__ = [
 
 _SESSION = b"x-holdfast-session"
 _LONGEST_PATH = 200
+_PATHS = 256
+"""Paths that are known to have no secret, or what they are without it; clients ask for few."""
 _LARGEST_LOG = 64 << 20
 _LOG = logging.getLogger("holdfast.gateway")
 
@@ -89,7 +92,7 @@ class AuditLog:
     def __init__(self, path: Path) -> None:
         """Take the place of the file; it is made with the first line."""
         self.path = path
-        self._redact = Redactor().redact
+        self._redact = lru_cache(_PATHS)(Redactor().redact)
 
     def write(self, record: AuditRecord) -> None:
         """Add a line; a file that cannot be written is named in the log and stops nobody."""

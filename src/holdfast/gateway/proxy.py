@@ -17,6 +17,7 @@ from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Gone, Incoming, gone, read_body
 from holdfast.gateway.exchange import Exchange
 from holdfast.recognition.request import dialect_of_path
+from holdfast.recognition.slices import KnownSlices
 from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Proxy:
         default_factory=WeakKeyDictionary[Conversation, int]
     )
     """How often each conversation was compacted when it was last looked at."""
+    known: KnownSlices = field(default_factory=KnownSlices)
+    """What was said in recent requests, which is not read again."""
     _kept: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -82,4 +82,11 @@ def serve(app: GatewayApp | str, listening: socket.socket, workers: int = 1) -> 
         return
     from uvicorn.supervisors import Multiprocess
 
-    Multiprocess(config, sockets=[listening]).run()
+    class Supervisor(Multiprocess):
+        def terminate_all(self) -> None:
+            # Who connects now is refused, and does not wait for an answer that nobody gives.
+            for each in self.sockets:
+                each.close()
+            super().terminate_all()
+
+    Supervisor(config, sockets=[listening]).run()

@@ -259,12 +259,17 @@ class Tenants:
         self._open.move_to_end(name)
         return self._open[name]
 
+    def end_feeds(self) -> None:
+        """End the streams of events, which would go on for as long as their clients listen."""
+        for each in self._open.values():
+            each.feed.close()
+
     async def close(self) -> None:
         """Let go of everything."""
+        self.end_feeds()
         tenants = [*self._open.values()]
         self._open.clear()
         for each in tenants:
-            each.feed.close()
             await in_store(each.close)
 
     async def _add(self, name: str) -> None:
@@ -297,8 +302,6 @@ class Tenants:
         if file is not None:
             tree = str(file.with_name(_TREE))
             make_folder(file.parent)
-            # Made here, so that nobody else may read it.
-            os.close(os.open(tree, os.O_CREAT | os.O_RDWR, 0o600))
         store = store_of(settings, self.environ)
         conversations = Conversations(
             store, settings=settings, source="gateway", ahead_of_time=True

@@ -1,16 +1,24 @@
 """The tree of messages in a file beside the store, so that a restart forgets no conversation.
 
-It is an index: what was said is in the store. A tree that is lost or cannot be read is begun anew,
-and conversations that go on are then taken for new ones.
+It is an index: what was said is in the store. A tree that is lost or cannot be used is begun anew,
+and conversations that go on are then taken for new ones. Several processes may use one file, and
+whoever adds to a conversation claims it first.
 """
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
 import sqlite3
+import sys
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+from holdfast.errors import StoreBusy, StoreDamaged, reason_of
 from holdfast.recognition.atoms import Atom, AtomKind
 from holdfast.recognition.tree import Node
 
@@ -23,7 +31,22 @@ if TYPE_CHECKING:
 __all__ = ["TreeFile"]
 
 _PATIENCE_S = 5.0
+_PAUSE_S = 0.003
+_VERSION = 1
+"""Of the tables; a file with others is begun anew."""
+_IN_MEMORY = ":memory:"
+_UNUSABLE = frozenset(
+    {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
+"""What SQLite says of a file that is damaged, foreign, not to be written or not there any more."""
+_LOG = logging.getLogger("holdfast.gateway")
 _TABLES = """
+CREATE TABLE IF NOT EXISTS origin (id TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -58,37 +81,136 @@ _NODES = """
 SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message
 FROM nodes n JOIN sessions s ON s.key = n.session
 """
+_CHILD = """
+SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node WHERE p.hash = ? AND n.parent IS ?
+"""
+_FEW, _MANY = 4, 64
+"""Prefixes that one statement looks for: at the end of a request, and before it."""
 
 
 class TreeFile:
     """A tree in an SQLite file, or in memory for `:memory:`; any thread may use it."""
 
     def __init__(self, place: str) -> None:
-        """Open the file; it is made if it is not there."""
+        """Open the file; it is made if it is not there, or cannot be used.
+
+        Raises:
+            StoreBusy: when another process keeps it for itself.
+        """
+        self.id = ""
+        """Names this tree: one that is begun anew has another."""
+        self._place = place
         self._lock = threading.RLock()
-        self._connection = sqlite3.connect(
-            place, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S
-        )
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(_TABLES)
+        self._is_filed = False
+        self._inode: tuple[int, int] | None = None
+        self._claims: int | None = None
+        if place != _IN_MEMORY:
+            with suppress(OSError):
+                self._claims = os.open(f"{place}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        self._open()
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._connection.close()
+            if self._claims is not None:
+                os.close(self._claims)
+                self._claims = None
+
+    @contextmanager
+    def claimed(self, place: bytes) -> Generator[None]:
+        """Keep other processes from going on at a place; whoever dies lets go of it.
+
+        In one process, several may claim a place at once.
+        """
+        self._look()
+        at = 1 + int.from_bytes(place[:3])
+        self._wait_for(at)
+        try:
+            yield
+        finally:
+            _unlock(self._claims, at)
+
+    def _wait_for(self, at: int) -> None:
+        end = time.monotonic() + _PATIENCE_S
+        while not _is_locked(self._claims, at):
+            if time.monotonic() > end:
+                raise StoreBusy(f"{self._place} is in use by another process; try again")
+            time.sleep(_PAUSE_S)
+
+    def _look(self) -> None:
+        """Open the file that is in place now, where that is another: it was moved or replaced."""
+        if self._inode is not None and self._inode != _inode(self._place):
+            with self._lock:
+                self._connection.close()
+                self._open()
+
+    def _open(self, damage: str = "") -> None:
+        """Open the file; one that cannot be used is set aside, and one process does that.
+
+        Args:
+            damage: What is wrong with the file that was open until now.
+        """
+        self._wait_for(0)
+        try:
+            is_same = self._is_filed and self._inode == _inode(self._place)
+            self._connection = self._opened(damage if is_same else "")
+        finally:
+            _unlock(self._claims, 0)
+        self._inode = _inode(self._place) if self._is_filed else None
+        ((self.id,),) = self._connection.execute("SELECT id FROM origin").fetchall()
+
+    def _opened(self, damage: str) -> sqlite3.Connection:
+        self._is_filed = self._place != _IN_MEMORY
+        try:
+            if not damage:
+                return _connected(self._place)
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, sqlite3.Error) and not _is_unusable(error, sqlite3.SQLITE_ERROR):
+                raise StoreBusy(f"{self._place} cannot be opened now: {error}") from error
+            damage = str(error) if isinstance(error, sqlite3.Error) else reason_of(error)
+        aside, kept = f"{self._place}.unusable", "it is kept as"
+        try:
+            for end in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.replace(f"{self._place}{end}", f"{aside}{end}")
+            connection = _connected(self._place)
+        except (sqlite3.Error, OSError):
+            kept, aside = "a tree in memory serves until the end, instead of", self._place
+            self._is_filed = False
+            connection = _connected(_IN_MEMORY)
+        _LOG.warning(
+            "the tree of messages cannot be used (%s) and is begun anew, %s %s; conversations that "
+            "go on are taken for new ones, and everything that was said is in the store",
+            damage, kept, aside,
+        )  # fmt: skip
+        return connection
 
     def longest(self, prefixes: Sequence[bytes], identity: str) -> tuple[int, Node] | None:
         """Return how many prefixes are known, and the node of the longest."""
-        query = f"""
-            {_NODES} JOIN prefixes p ON p.node = n.id WHERE p.hash = ?1 AND (?2 = '' OR EXISTS (
-                SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?2
-            )) ORDER BY n.id LIMIT 1
-        """
+        places = {prefix: place for place, prefix in enumerate(prefixes, 1)}
+        end = len(prefixes)
         # What is new is short in most requests, and long where nothing is known.
-        for count in range(len(prefixes), 0, -1):
-            if found := self._nodes(query, prefixes[count - 1], identity):
-                return count, found[0]
+        for size in (_FEW, *[_MANY] * (1 + end // _MANY)):
+            if end <= 0:
+                break
+            some = prefixes[max(end - size, 0) : end]
+            end -= size
+            # As many values each time, so that the statement is prepared once.
+            values = [*some, *[some[0]] * (size - len(some))]
+            query = f"""
+                SELECT p.hash, n.id FROM prefixes p JOIN nodes n ON n.id = p.node
+                WHERE p.hash IN ({", ".join("?" * size)}) AND (? = '' OR EXISTS (
+                    SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?
+                ))
+            """
+            found = [
+                (-places[hash_], id_)
+                for hash_, id_ in self._rows(query, *values, identity, identity)
+            ]
+            if found:
+                place, id_ = min(found)
+                return -place, self.node(id_)
         return None
 
     def called(self, call: str) -> Sequence[Node]:
@@ -154,60 +276,85 @@ class TreeFile:
         """
         identity = request.identity.key
         with self._transaction():
-            self._connection.execute(
-                "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
-                "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
-                (session, identity, request.has_tools),
-            )
-            ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", session)
-            at = found.node
-            depth = at.depth if at else 0
-            parent = at.id if at else None
-            if parent is not None and found.known:
-                self._name(found.prefixes[found.known - 1], parent)
-            self._visit(parent, identity)
-            for place, message in zip(
-                range(found.known, len(request.atoms)), messages, strict=True
+            key = self._session(session, identity, has_tools=request.has_tools)
+            at = found.node.id if found.node else None
+            names: list[tuple[bytes, int]] = []
+            if at is not None:
+                names.append((found.prefixes[found.known - 1], at))
+                self._visit(at, identity)
+            place = found.known
+            while place < len(request.atoms):
+                # Others may have said the same after the same.
+                same = self._rows(_CHILD, found.prefixes[place], at)
+                if not same:
+                    break
+                at, place = int(same[0][0]), place + 1
+                self._visit(at, identity)
+            ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
+            depth = (found.node.depth if found.node else 0) + place - found.known
+            nodes: list[tuple[object, ...]] = []
+            for atom, message in zip(
+                request.atoms[place:], messages[place - found.known :], strict=True
             ):
-                atom, prefix = request.atoms[place], found.prefixes[place]
-                depth += 1
-                known = self._rows(
-                    "SELECT n.id FROM prefixes p JOIN nodes n ON n.id = p.node "
-                    "WHERE p.hash = ? AND n.parent IS ?",
-                    prefix,
-                    parent,
-                )
-                if known:
-                    parent = int(known[0][0])
-                else:
-                    cursor = self._connection.execute(
-                        "INSERT INTO nodes (parent, depth, kind, digest, call, session, message) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        (parent, depth, atom.kind, atom.digest, atom.call, key, message),
-                    )
-                    parent = cursor.lastrowid
-                    self._name(prefix, parent)
-                self._visit(parent, identity)
+                last, depth = last + 1, depth + 1
+                told = (atom.kind, atom.digest, atom.call, key, message)
+                nodes.append((last, at, depth, *told))
+                names.append((found.prefixes[place + len(nodes) - 1], last))
+                at = last
+            write = self._connection.executemany
+            write("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", nodes)
+            write("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", names)
+            if identity:
+                seen = [(node[0], identity) for node in nodes]
+                write("INSERT OR IGNORE INTO visits VALUES (?, ?)", seen)
 
-    def _name(self, prefix: bytes, node: int | None) -> None:
-        self._connection.execute("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", (prefix, node))
+    def _session(self, id_: str, identity: str, *, has_tools: bool) -> int:
+        """Return the key of a session, which is added if it is new."""
+        known = self._rows("SELECT key, tools FROM sessions WHERE id = ?", id_)
+        if known and (known[0][1] or not has_tools):
+            return known[0][0]
+        self._connection.execute(
+            "INSERT INTO sessions (id, identity, tools) VALUES (?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET tools = tools OR excluded.tools",
+            (id_, identity, has_tools),
+        )
+        ((key,),) = self._rows("SELECT key FROM sessions WHERE id = ?", id_)
+        return key
 
     def _visit(self, node: int | None, identity: str) -> None:
         """Note that an identity was at a node and at all before it."""
-        while node is not None and not self.was_seen(node, identity):
+        while identity and node is not None and not self.was_seen(node, identity):
             self._connection.execute("INSERT INTO visits VALUES (?, ?)", (node, identity))
             ((node,),) = self._rows("SELECT parent FROM nodes WHERE id = ?", node)
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        with self._lock:
+        with self._used():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _used(self) -> Generator[None]:
+        """Use the file alone in this process; one that turns out to be damaged is begun anew.
+
+        Raises:
+            StoreDamaged: when it was; whoever tries again finds the new one.
+        """
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                if not _is_unusable(error):
+                    raise
+                self._connection.close()
+                self._open(str(error))
+                raise StoreDamaged(f"{self._place} was damaged: {error}") from error
 
     def _nodes(self, query: str, *values: object) -> list[Node]:
         return [
@@ -218,5 +365,83 @@ class TreeFile:
         ]
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock:
+        with self._used():
             return self._connection.execute(query, values).fetchall()
+
+
+def _connected(place: str) -> sqlite3.Connection:
+    """Return a connection to a file that can be written, with all tables."""
+    if place != _IN_MEMORY:
+        # Made here, so that nobody else may read it.
+        os.close(os.open(place, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(
+        place, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S
+    )
+    try:
+        _set_up(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    ((version,),) = connection.execute("PRAGMA user_version").fetchall()
+    if version != _VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchall():
+        raise OSError(errno.EINVAL, "it was written by another version of holdfast")
+    connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION};")
+    connection.execute(
+        "INSERT INTO origin SELECT ? WHERE NOT EXISTS (SELECT 1 FROM origin)", (uuid4().hex,)
+    )
+    connection.execute("COMMIT")
+
+
+def _is_unusable(error: sqlite3.Error, *more: int) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (*_UNUSABLE, *more)
+
+
+def _inode(place: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(place)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _is_locked(descriptor: int | None, at: int) -> bool:
+        if descriptor is None:
+            return True
+        os.lseek(descriptor, at, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int | None, at: int) -> None:
+        if descriptor is not None:
+            os.lseek(descriptor, at, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _is_locked(descriptor: int | None, at: int) -> bool:
+        """Lock one byte of a file; says whether no other process has it."""
+        if descriptor is None:
+            return True
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+        except OSError as error:
+            # A lock that does not work must not stop a conversation.
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
+        return True
+
+    def _unlock(descriptor: int | None, at: int) -> None:
+        if descriptor is not None:
+            with suppress(OSError):
+                fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, at)

@@ -10,33 +10,32 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
-from uuid import uuid4
-from weakref import WeakValueDictionary
+
+import msgspec
 
 from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
-from holdfast.conversation.passes import pieces_of
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract_adapter import truncating_engine
 from holdfast.errors import ConfigError
 from holdfast.formats.documents.container import SYSTEM_KEYS
-from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
+from holdfast.recognition.atoms import ANSWERS, AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Kind
 from holdfast.system.system_clock import SystemClock
 from holdfast.tokens import Estimator, Load, family_of
-from holdfast.transcript import Message, Role, Text
+from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.recognition.matching import Recognition
@@ -65,26 +64,35 @@ class ClientTurn:
     found: Recognition
     messages: Sequence[dict[str, object]]
     """The client's own messages."""
-    chat: AsyncConversation | None
-    """The conversation; None for a side call, which goes out as it came in."""
-    places: Mapping[int, int]
-    """Where the client has what was said, as an index of its messages by the ids in the store."""
     window: int
     """What the model takes, in tokens; for a side call, what its tools leave of that."""
+    conversation: Conversation | None = None
+    """None for a side call, which goes out as it came in."""
+    places: Callable[[], Mapping[int, int]] = dict
+    """Says where the client has what was said: an index of its messages by the ids in the store."""
+    plain: tuple[str, int] | None = None
+    """Session and generation of the window, if nothing of it is folded or due to be."""
     recalled: bool = False
     """Whether memory was put into the request, which the answer may repeat."""
+
+    @property
+    def chat(self) -> AsyncConversation | None:
+        """Return the conversation for an event loop."""
+        return None if self.conversation is None else AsyncConversation(self.conversation)
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
         if self.chat is None:
             return await in_store(self._cut) if self.found.node is not None else None
-        body = await self.chat.body(self.request.dialect)
-        window = await in_store(self.chat.sync.live.refresh)
-        if all(entry.kind is Kind.SAID for entry in window.entries):
+        live = self.chat.sync.live
+        if self.plain == (live.id, live.window.head.generation):
             return None
-        spliced = self._spliced(window)
-        is_valid = spliced is not None and not self._dialect.validate(Body(spliced))
-        return spliced if is_valid else body.messages
+        body = await self.chat.body(self.request.dialect)
+        window = live.window
+        if _is_plain(window):
+            return None
+        spliced = await in_store(partial(self._spliced, window))
+        return body.messages if spliced is None else spliced
 
     @property
     def _dialect(self) -> Dialect:
@@ -106,13 +114,15 @@ class ClientTurn:
         """Return what was written in place of old messages, and the client's words for the rest.
 
         What the client no longer tells is not told again, unless a compaction wrote it. Nothing is
-        returned where one message of ours stands for several of the client.
+        returned where one message of ours stands for several of the client, or no provider would
+        take it so.
         """
+        places_by_id = self.places()
         entries = [entry for entry in window.entries if entry.message.role is not Role.SYSTEM]
         folded = max((at for at, each in enumerate(entries) if each.message.summary), default=-1)
         atoms = zip(self.request.atoms, self.request.places, strict=True)
         results = {atom.call: place for atom, place in atoms if atom.kind is AtomKind.RESULT}
-        places = [self._places_of(entry, results) for entry in entries]
+        places = [_places_of(entry, results, places_by_id) for entry in entries]
         tail = min((place for each in places[folded + 1 :] for place in each), default=None)
         tail = len(self.messages) if tail is None else tail
         leading = _leading(self.request.dialect, self.messages)
@@ -134,15 +144,21 @@ class ClientTurn:
                 shown += self._dialect.encode((shortened[place],)).messages
             else:
                 shown.append(self.messages[place])
-        return shown
+        return None if self._dialect.validate(Body(shown)) else shown
 
-    def _places_of(self, entry: Entry, results: Mapping[str, int]) -> list[int]:
-        """Return where the client has what an entry says; results are found by their calls."""
-        calls = [bare_call_id(result.call_id) for result in entry.message.results]
-        found = {results[call] for call in calls if call in results}
-        if not found and (place := self.places.get(_source(entry))) is not None:
-            found = {place}
-        return sorted(found)
+
+def _places_of(entry: Entry, results: Mapping[str, int], places: Mapping[int, int]) -> list[int]:
+    """Return where the client has what an entry says; results are found by their calls."""
+    calls = [bare_call_id(result.call_id) for result in entry.message.results]
+    found = {results[call] for call in calls if call in results}
+    if not found and (place := places.get(_source(entry))) is not None:
+        found = {place}
+    return sorted(found)
+
+
+def _is_plain(window: Window) -> bool:
+    """Say whether a window shows what was said and nothing else."""
+    return window.head.view is None or all(each.kind is Kind.SAID for each in window.entries)
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -178,11 +194,50 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
 def _beside(request: WireRequest, body: Mapping[str, object]) -> int:
     """Return what a request weighs without its messages: tools, and mostly the prompt."""
     rest = {name: value for name, value in body.items() if name != MESSAGES[request.dialect]}
-    return Estimator(family_of(request.model)).count(json.dumps(rest))
+    return Estimator(family_of(request.model)).count(_packed(rest).decode())
+
+
+def _packed(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeError:
+        return json.dumps(value).encode()
+
+
+def _answering(
+    said: Sequence[Message], asked: Sequence[Message], stored: Sequence[Message]
+) -> list[Message]:
+    """Return results under the ids that their calls have in the store."""
+    ids = {
+        told.id: kept.id
+        for theirs, ours in zip(asked, stored, strict=False)
+        for told, kept in zip(theirs.calls, ours.calls, strict=False)
+    }
+    return [
+        replace(
+            message,
+            parts=tuple(
+                replace(part, call_id=ids.get(part.call_id, part.call_id))
+                if isinstance(part, ToolResult)
+                else part
+                for part in message.parts
+            ),
+        )
+        for message in said
+    ]
 
 
 def _source(entry: Entry) -> int:
     return entry.id if entry.stands_for is None else entry.stands_for
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The conversation that a request belongs to, before anything of it is recorded."""
+
+    found: Recognition
+    key: str
+    chat: Conversation
 
 
 @dataclass(slots=True)
@@ -195,57 +250,86 @@ class TurnKeeper:
     """What every model takes, in tokens; by default as configured, or what is known of each."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
-    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a request is taken: one after the other, each sees what those before it said."""
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
-        messages = cast("list[dict[str, object]]", body.get(MESSAGES[request.dialect]) or [])
-        window = self.context_length or self.conversations.window(request.model)
+        opened: _Opened | None = None
         while True:
-            found = await in_store(partial(recognize, request, self.tree))
-            if found.how is Continuity.SIDE:
-                room = max(window - _beside(request, body), window // 4)
-                return ClientTurn(request, found, messages, None, {}, room)
-            place = found.node.session if found.node else found.prefixes[0].hex()
-            async with self._locks.setdefault(place, asyncio.Lock()):
-                # Another request may have gone on from there while this one waited.
-                if await in_store(partial(recognize, request, self.tree)) == found:
-                    return await self._taken(request, found, body, messages, window)
-
-    async def _taken(
-        self,
-        request: WireRequest,
-        found: Recognition,
-        body: Mapping[str, object],
-        messages: Sequence[dict[str, object]],
-        window: int,
-    ) -> ClientTurn:
-        key = self._key(request, found)
-        chat = await self._chat(key, found)
-        held = await chat.session()
-        if (held.model, held.context_length) != (request.model, window):
-            # One that does not fit is recorded all the same; its provider says so.
+            async with self._taking:
+                taken = await in_store(partial(self._take, request, body, opened))
+            if isinstance(taken, ClientTurn):
+                return taken
+            opened = taken
+            # What does not fit another model is compacted first, which may wait for a model. If
+            # it does not fit even then, it is recorded all the same; its provider says so.
             with suppress(ConfigError):
-                await chat.switch_model(request.model, window)
-        leading = _leading(request.dialect, messages)
-        if prompt := _prompt(request.dialect, body, leading):
-            await chat.set_system(prompt)
-        chat.sync.live.beside = self._tools(chat.sync, body)
-        new = await in_store(partial(self._recorded, chat.sync, request, found, messages))
-        await in_store(partial(self.tree.record, request, found, key, new))
-        places = await in_store(partial(self._places, request, found, new))
-        return ClientTurn(request, found, messages, chat, places, window)
+                chat = AsyncConversation(opened.chat)
+                await chat.switch_model(request.model, self._window(request))
+
+    def _window(self, request: WireRequest) -> int:
+        return self.context_length or self.conversations.window(request.model)
+
+    def _take(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request while no other process adds to a conversation that begins like it."""
+        with self.tree.claimed(request.atoms[0].digest if request.atoms else b""):
+            return self._taken(request, body, opened)
+
+    def _taken(
+        self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None
+    ) -> ClientTurn | _Opened:
+        """Record a request, unless its conversation has another model: then it is returned.
+
+        Args:
+            request: The request.
+            body: All that it says.
+            opened: What was returned before the model was switched.
+        """
+        said = body.get(MESSAGES[request.dialect]) or []
+        spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
+        messages = cast("Sequence[dict[str, object]]", spoken)
+        found, window = recognize(request, self.tree), self._window(request)
+        turn = ClientTurn(request, found, messages, window)
+        if found.how is Continuity.SIDE or not request.atoms:
+            return replace(turn, window=max(window - _beside(request, body), window // 4))
+        is_switched = opened is not None and opened.found == found
+        if opened is None or not is_switched:
+            key = self._key(request, found)
+            opened = _Opened(found, key, self._chat(key, request, found))
+        chat, live = opened.chat, opened.chat.live
+        with live.lock:
+            live.refresh()
+            held = live.session
+            if (held.model, held.context_length) != (request.model, window) and not is_switched:
+                return opened
+            live.beside = self._tools(chat, body)
+            prompt = _prompt(request.dialect, body, _leading(request.dialect, messages))
+            if prompt and prompt.rstrip() != chat.log.system:
+                chat.set_system(prompt)
+            new = self._recorded(chat, request, found, messages)
+            self.tree.record(request, found, opened.key, new)
+            is_plain = _is_plain(live.window) and not chat.compactor.is_due()
+            if is_plain:
+                chat.compactor.handed_out()
+            return replace(
+                turn,
+                conversation=chat,
+                places=partial(self._places, request, found, new),
+                plain=(live.id, live.window.head.generation) if is_plain else None,
+            )
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""
         if not body.get("tools"):
             return Load()
-        written = json.dumps(body["tools"])
-        digest = sha256(written.encode()).digest()
+        digest = sha256(_packed(body["tools"])).digest()
         if digest not in self._weighed:
             if len(self._weighed) >= _MOST_TOOLS:
                 self._weighed.clear()
-            read = Message(Role.SYSTEM, (Text(written),))
+            read = Message(Role.SYSTEM, (Text(json.dumps(body["tools"])),))
             self._weighed[digest] = chat.live.deps.engine.load((read,))
         return self._weighed[digest]
 
@@ -255,15 +339,16 @@ class TurnKeeper:
             own = self.tree.session_of(identity) if identity else ""
             is_own = not identity or self.tree.identity_of(found.node.session) == identity
             return found.node.session if is_own or not own else own
-        return f"gateway:{uuid4().hex}"
+        # Of what is said alone, so that one that was cut off before the tree had it is found again.
+        said = f"{self.tree.id}\0{request.identity.key}\0{found.prefixes[-1].hex()}"
+        return f"gateway:{sha256(said.encode()).hexdigest()[:32]}"
 
-    async def _chat(self, key: str, found: Recognition) -> AsyncConversation:
-        if found.how is Continuity.BRANCH and found.node is not None:
-            parent = await self.conversations.aopen(found.node.session)
-            child = await parent.branch(found.node.message, keep_parent=True)
-            await in_store(partial(self.conversations.adopt, key, child.sync))
-            return child
-        return await self.conversations.aopen(key)
+    def _chat(self, key: str, request: WireRequest, found: Recognition) -> Conversation:
+        conversations = self.conversations
+        if found.how is Continuity.BRANCH and found.node and not conversations.store.keyed(key):
+            parent = conversations.open(found.node.session)
+            parent.branch(found.node.message, key=key, keep_parent=True)
+        return conversations.open(key, model=request.model, context_length=self._window(request))
 
     def _recorded(
         self,
@@ -275,21 +360,28 @@ class TurnKeeper:
         """Write what is new to the log; return the id of its message for each new atom."""
         wanted = request.atoms[found.known :]
         ids: list[int] = []
-        after = _after(chat.live.refresh(), found.node.message if found.node else 0)
-        gone: set[int] = set()
-        for index, entry in enumerate(after):
-            atoms = atoms_in(entry.message)
-            if wanted[len(ids) : len(ids) + len(atoms)] == atoms:
-                ids += [entry.id] * len(atoms)
-            elif not ids and entry.message.role is Role.USER:
-                # Words that the client moves to the end of every request.
-                gone.add(entry.id)
-            else:
-                # An answer that the client has otherwise, or that it never received.
-                gone.update(each.id for each in after[index:])
-                break
-        if gone:
-            self._cut(chat, gone)
+
+        def is_next(entry: Entry) -> bool:
+            atoms = atoms_in(chat.store.whole(entry.id) if entry.shortened else entry.message)
+            if wanted[len(ids) : len(ids) + len(atoms)] != atoms:
+                return False
+            ids.extend([entry.id] * len(atoms))
+            return True
+
+        window, node = chat.live.window, found.node
+        after = _after(window, node.message if node else 0)
+        # An answer that the client has otherwise, or that it never received, or words that it moves
+        # to the end of every request.
+        gone = {entry.id for entry in after if not is_next(entry)}
+        back: list[Entry] = []
+        is_answer = len(ids) < len(wanted) and wanted[len(ids)].kind in ANSWERS
+        if node and is_answer and found.how is not Continuity.ROOT:
+            # Of two requests that are the same, the later one takes the other's answer out.
+            said, shown = chat.store.entry(node.message), {entry.id for entry in window.entries}
+            since = chat.store.since(said.session, said.position)
+            back = [entry for entry in since if entry.id not in shown and is_next(entry)]
+        if gone or back:
+            self._change(chat, gone, back)
         fresh = found.known + len(ids)
         if fresh < len(request.atoms):
             ids += self._appended(chat, request, messages, fresh)
@@ -305,8 +397,10 @@ class TurnKeeper:
         decode, first = DIALECTS[request.dialect].decode, request.places[fresh]
         new = [_unmarked(each) for each in messages[first:]]
         if request.dialect == "gemini":
-            # Calls without an id are known by their place among all.
-            said = decode(Body([*messages]))[len(decode(Body([*messages[:first]]))) :]
+            # Calls without an id are known by their place among all, or in the answer.
+            before = decode(Body([*messages[:first]]))
+            said = decode(Body([*messages]))[len(before) :]
+            said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
             said = decode(Body(new))
         entries = chat.log.append(said)
@@ -315,21 +409,20 @@ class TurnKeeper:
         # Results that are told twice are one atom.
         return [*ids, *[entries[-1].id] * missing][:missing]
 
-    def _cut(self, chat: Conversation, gone: set[int]) -> None:
-        """Take messages out of the window that the client does not have; the log keeps them."""
+    def _change(self, chat: Conversation, gone: set[int], back: Sequence[Entry]) -> None:
+        """Let the window show what the client has; the log keeps the rest."""
 
-        def cut(window: Window) -> None:
-            kept = tuple(entry for entry in window.entries if entry.id not in gone)
+        def change(window: Window) -> None:
             change = Change(
                 cause=Cause.REWIND,
-                pieces=pieces_of(kept, tuple(each.message for each in kept), at=0),
+                pieces=(*(each for each in window.entries if each.id not in gone), *back),
                 generation=window.head.generation,
                 seen=window.head.size,
                 at=chat.live.deps.clock.moment(),
             )
             chat.store.change(chat.id, change)
 
-        chat.live.retry(cut)
+        chat.live.retry(change)
 
     def _places(
         self, request: WireRequest, found: Recognition, new: Sequence[int]
@@ -354,8 +447,13 @@ class TurnKeeper:
 
 
 def _after(window: Window, message: int) -> list[Entry]:
-    return [
-        entry
-        for entry in window.entries
-        if entry.kind is Kind.SAID and entry.id > message and entry.message.role is not Role.SYSTEM
-    ]
+    """Return what was said after a message; nothing before it is looked at."""
+    found: list[Entry] = []
+    for entry in reversed(window.entries):
+        if entry.kind is not Kind.SAID:
+            continue
+        if entry.id <= message:
+            break
+        if entry.message.role is not Role.SYSTEM:
+            found.append(entry)
+    return found[::-1]

@@ -251,9 +251,12 @@ class AiohttpClient:
 class _AiohttpAnswer:
     """An answer of aiohttp's, in the words of the interface."""
 
-    __slots__ = ("_answer", "_read", "_url", "headers", "status")
+    __slots__ = ("_answer", "_errors", "_read", "_url", "headers", "status")
 
     def __init__(self, answer: ClientResponse, url: str) -> None:
+        from aiohttp import ClientError
+
+        self._errors = (ClientError, OSError)
         self.status = answer.status
         self.headers = [
             (name.decode("latin-1").lower(), value.decode("latin-1"))
@@ -264,11 +267,9 @@ class _AiohttpAnswer:
         self._url = url
 
     async def read(self) -> bytes:
-        from aiohttp import ClientError
-
         try:
             return await self._read()
-        except (ClientError, OSError) as error:
+        except self._errors as error:
             host = urlsplit(self._url).netloc
             raise UpstreamFailed(f"the answer of {host} ended in the middle") from error
 

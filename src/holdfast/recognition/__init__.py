@@ -1,4 +1,4 @@
 """Which conversation a request goes on with, told from what it says.
 
-Read in this order: `atoms`, `request`, `tree`, `matching`.
+Read in this order: `atoms`, `slices`, `request`, `tree`, `matching`.
 """

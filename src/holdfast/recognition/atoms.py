@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = ["Atom", "AtomKind", "atoms_in", "atoms_of", "bare_call_id", "prefix_hashes"]
+__all__ = ["ANSWERS", "Atom", "AtomKind", "atoms_in", "atoms_of", "bare_call_id", "prefix_hashes"]
 
 _MARKS = re.compile(r"[^0-9A-Za-z]+")
 _ITEM = re.compile(r"(?<=.)[^0-9A-Za-z]fc_.*")
@@ -40,6 +40,10 @@ class AtomKind(StrEnum):
     CALL = "call"
     RESULT = "result"
     OTHER = "other"
+
+
+ANSWERS = frozenset({AtomKind.ASSISTANT, AtomKind.CALL})
+"""What a model says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from holdfast.recognition.atoms import AtomKind, prefix_hashes
+from holdfast.recognition.atoms import ANSWERS, AtomKind, prefix_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,15 +76,17 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
 
 
 def _has_answer(atoms: Sequence[Atom]) -> bool:
-    return any(atom.kind in (AtomKind.ASSISTANT, AtomKind.CALL) for atom in atoms)
+    return any(atom.kind in ANSWERS for atom in atoms)
 
 
 def _side(request: WireRequest, tree: Tree, found: tuple[int, Node] | None) -> str:
     if request.side:
         return f"it says that it is a {request.side}"
+    if request.has_tools:
+        return ""
     key = request.identity.key
     session = found[1].session if found else key and tree.session_of(key)
-    if session and tree.has_tools(session) and not request.has_tools:
+    if session and tree.has_tools(session):
         wanted = "follows a schema" if request.has_schema else "has no tools"
         return f"it {wanted}, and the conversation has tools"
     return ""

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
+from holdfast.recognition.slices import MessageSlices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["MESSAGES", "ClientIdentity", "WireRequest", "dialect_of_path", "read_request"]
+__all__ = [
+    "MESSAGES",
+    "ClientIdentity",
+    "WireRequest",
+    "dialect_of_path",
+    "read_request",
+    "said_by",
+]
 
 MESSAGES: Mapping[str, str] = {
     "openai": "messages",
@@ -98,14 +106,17 @@ def read_request(
     if not dialect:
         return None
     said = body.get(MESSAGES[dialect])
-    messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
+    if isinstance(said, MessageSlices):
+        messages, spoken = said, said.atoms
+    else:
+        words = [{"role": "user", "content": said}] if isinstance(said, str) else said
+        messages = cast("list[object]", words) if isinstance(words, list) else []
+        spoken = [said_by(each, dialect) for each in messages]
     atoms: list[Atom] = []
     places: list[int] = []
     answered: set[str] = set()
-    for place, message in enumerate(cast("list[object]", messages or [])):
-        if not isinstance(message, dict):
-            continue
-        for atom in atoms_of(cast("dict[str, object]", message), dialect):
+    for place, found in enumerate(spoken):
+        for atom in found:
             if atom.kind is AtomKind.RESULT and atom.call:
                 # After a resume some clients send results twice.
                 if atom.call in answered:
@@ -124,6 +135,13 @@ def read_request(
         has_schema=_has_schema(body),
         side=_side(path, known, body) or _summary_asked(messages),
     )
+
+
+def said_by(message: object, dialect: str) -> tuple[Atom, ...]:
+    """Return the atoms of what stands among the messages of a request."""
+    if not isinstance(message, dict):
+        return ()
+    return atoms_of(cast("dict[str, object]", message), dialect)
 
 
 def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> ClientIdentity:
@@ -146,12 +164,12 @@ def _model(path: str, body: Mapping[str, object]) -> str:
     return named or str(body.get("model") or "")
 
 
-def _summary_asked(messages: object) -> str:
+def _summary_asked(messages: Sequence[object]) -> str:
     """Say whether the last message asks for a summary of it all, as clients that compact do.
 
     Nothing else tells such a request from a turn: it has the same prompt, tools and history.
     """
-    last: object = cast("list[object]", messages)[-1] if messages else None
+    last = messages[-1] if messages else None
     if not isinstance(last, dict):
         return ""
     fields = cast("dict[str, object]", last)

@@ -208,12 +208,16 @@ class AsyncConversation:
         return not self.sync.compactor.background.is_running
 
     async def branch(
-        self, at: int | Entry | None = None, *, title: str = "", keep_parent: bool = False
+        self,
+        at: int | Entry | None = None,
+        *,
+        title: str = "",
+        key: str | None = None,
+        keep_parent: bool = False,
     ) -> AsyncConversation:
         """Go another way from here, or from an earlier message, in a session of its own."""
-        return AsyncConversation(
-            await in_store(lambda: self.sync.branch(at, title=title, keep_parent=keep_parent))
-        )
+        branch = partial(self.sync.branch, at, title=title, key=key, keep_parent=keep_parent)
+        return AsyncConversation(await in_store(branch))
 
     async def new(self, *, keep_goal: bool = True) -> AsyncConversation:
         """Begin anew with an empty window; this session ends and stays in the store."""

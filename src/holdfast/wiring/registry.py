@@ -13,7 +13,6 @@ from weakref import WeakValueDictionary
 from holdfast.conversation.effects import in_store
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
-from holdfast.ports import Amendment
 from holdfast.session import EndReason
 from holdfast.wiring.assembly import Assembly, check_key, check_values
 from holdfast.wiring.conversations import (
@@ -100,8 +99,14 @@ class Conversations:
         """Return what a model takes, in tokens: as stated, as known by its name, or assumed."""
         return self._assembly.window(model, self._options.get("context_length"))
 
-    def open(self, key: str) -> Conversation:
-        """Return the conversation that the caller calls so; the first time, it is begun."""
+    def open(self, key: str, *, model: str = "", context_length: int | None = None) -> Conversation:
+        """Return the conversation that the caller calls so; the first time, it is begun.
+
+        Args:
+            key: What the caller calls it.
+            model: The model of a conversation that is begun; by default as the options say.
+            context_length: What that model takes, in tokens.
+        """
         check_key(key)
         with self._lock:
             held = self._held.get(key)
@@ -110,9 +115,13 @@ class Conversations:
                 self._keep(key, held)
             return held
         kept = with_kept(self.store, self._options, None, key)
+        if kept is self._options and model:
+            kept = {**kept, "model": model}
+            if context_length:
+                kept["context_length"] = context_length
         deps = dependencies(self._assembly, self.store, kept)
         # A title is that of one conversation.
-        opened = Conversation(deps, session_of(deps, None, key, {**self._options, "title": ""}))
+        opened = Conversation(deps, session_of(deps, None, key, {**kept, "title": ""}))
         with self._lock:
             # Another thread may have opened it meanwhile; what counts is in the store.
             found = self._held.get(key)
@@ -120,13 +129,6 @@ class Conversations:
                 found = self._held[key] = opened
             self._keep(key, found)
             return found
-
-    def adopt(self, key: str, conversation: Conversation) -> None:
-        """Give a conversation that was begun another way, as a branch is, a key to open it by."""
-        self.store.amend(conversation.id, Amendment(key=key))
-        with self._lock:
-            self._held[key] = conversation
-            self._keep(key, conversation)
 
     async def aopen(self, key: str) -> AsyncConversation:
         """Return the same conversation for an event loop."""

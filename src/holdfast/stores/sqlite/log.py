@@ -197,7 +197,7 @@ def append_batch(
 ) -> tuple[Entry, ...]:
     """Write a batch where `grown_by` made room for it, its words to the index."""
     entries = write(connection, place, batch, index)
-    if usage is not NONE_USED:
+    if usage != NONE_USED:
         add_usage(connection, place.key, usage)
     pinned = pin_new(connection, place.key, entries[0].id, batch) if entries else ()
     if not pinned:
