@@ -305,6 +305,23 @@ def test_messages_that_were_sent_before_go_out_in_the_bytes_of_their_client() ->
         assert json.dumps(last, indent=1).replace("\n", "\n  ").encode() in each
 
 
+def test_a_client_that_lost_its_first_words_goes_on_with_the_conversation_of_its_calls() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        context = said("user", "Today is Monday.")
+        other = await taken(turns, request(context, said("user", "Which model?")))
+        work = [*step(1), *step(2), *step(3)]
+        main = await taken(turns, request(said("user", "Today is Monday. Read all."), *work))
+        later = await taken(turns, request(context, *work, said("user", "Go on.")))
+        assert later.found.how is Continuity.REVISION
+        assert later.chat is not None
+        assert main.chat is not None
+        assert other.chat is not None
+        assert later.chat.id == main.chat.id != other.chat.id
+
+    asyncio.run(run())
+
+
 SUMMARY = (
     "Respond with text only, do not call any tools. Your task is to write a detailed summary "
     "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20

@@ -70,9 +70,13 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
         how = Continuity.BRANCH if is_fork else Continuity.RETRY
         why = "another session begins with all of it" if is_fork else "all of it is known"
         return Recognition(how, why, prefixes, found[1], found[0])
-    return _changed(request, tree, found, prefixes) or _onward(
-        request, tree, found, prefixes, is_fork=is_fork
-    )
+    changed = _changed(request, tree, found, prefixes)
+    if changed is None and found and not _has_answer(request.atoms[: found[0]]):
+        # A beginning without an answer is nobody's: calls that are known elsewhere tell more.
+        elsewhere = _changed(request, tree, None, prefixes)
+        is_told = elsewhere is not None and elsewhere.how is Continuity.REVISION
+        changed = elsewhere if is_told else None
+    return changed or _onward(request, tree, found, prefixes, is_fork=is_fork)
 
 
 def _has_answer(atoms: Sequence[Atom]) -> bool:
