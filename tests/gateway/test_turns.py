@@ -322,6 +322,28 @@ def test_a_client_that_lost_its_first_words_goes_on_with_the_conversation_of_its
     asyncio.run(run())
 
 
+def test_results_of_a_client_that_writes_call_ids_otherwise_are_shown_after_a_fold() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages = [said("user", "Read all.")]
+        for number in range(60):
+            turn = await taken(turns, request(*messages))
+            assert turn.chat is not None
+            called, result = step(number)
+            await turn.chat.add_response({"choices": [{"message": called}]})
+            messages += json.loads(
+                json.dumps([called, result]).replace(f"call_{number}", f"call{number}")
+            )
+        turn = await taken(turns, request(*messages))
+        out = await turn.outgoing()
+        assert out is not None
+        assert "[holdfast summary" in json.dumps(out)
+        assert "no result in the window" not in json.dumps(out)
+        assert out[-1] == messages[-1]
+
+    asyncio.run(run())
+
+
 SUMMARY = (
     "Respond with text only, do not call any tools. Your task is to write a detailed summary "
     "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20

@@ -204,6 +204,22 @@ def _packed(value: object) -> bytes:
         return json.dumps(value).encode()
 
 
+def _renamed(said: Sequence[Message], window: Sequence[Message]) -> Sequence[Message]:
+    """Return results under the ids that their calls were given: OpenClaw takes marks out of them.
+
+    A result without its call would not be shown once the conversation is folded.
+    """
+    calls = {call.id for message in said for call in message.calls}
+    loose = {result.call_id for message in said for result in message.results} - calls
+    asked = next((each for each in reversed(window) if each.calls), None) if loose else None
+    if asked is None or loose <= {call.id for call in asked.calls}:
+        return said
+    given = {bare_call_id(call.id): call for call in asked.calls}
+    known = {id_: call for id_ in loose if (call := given.get(bare_call_id(id_)))}
+    theirs = Message(Role.ASSISTANT, tuple(replace(call, id=id_) for id_, call in known.items()))
+    return _answering(said, [theirs], [Message(Role.ASSISTANT, (*known.values(),))])
+
+
 def _answering(
     said: Sequence[Message], asked: Sequence[Message], stored: Sequence[Message]
 ) -> list[Message]:
@@ -402,7 +418,7 @@ class TurnKeeper:
             said = decode(Body([*messages]))[len(before) :]
             said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
-            said = decode(Body(new))
+            said = _renamed(decode(Body(new)), chat.live.window.transcript)
         entries = chat.log.append(said)
         ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
         missing = len(request.atoms) - fresh
