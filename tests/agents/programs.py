@@ -212,7 +212,7 @@ PROGRAMS = (
         shell=("run_shell_command", "command"),
         place=".qwen/projects",
         flag=("-p",),
-        lingers="; sleep 0.1",
+        lingers="; code=$?; sleep 0.1; exit $code",
         environ={
             "OPENAI_API_KEY": _OPENAI_KEY,
             "OPENAI_BASE_URL": "<url>/v1",

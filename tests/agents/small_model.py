@@ -76,7 +76,7 @@ class SmallModel:
     left: int = 0
     """Tool steps until the turn ends."""
     reported: int = 0
-    """What is reported as the size of every request; by default what it weighs."""
+    """What is reported as the size of requests, until the agent compacts; else what they weigh."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, dialect: str, raw: bytes, tapped: int) -> Answer | None:
@@ -93,6 +93,8 @@ class SmallModel:
             self.taken.append(Taken(tapped, kind, body, size))
             self.problems += [f"{number} ({kind}): {each}" for each in found]
             said = self._said(number, kind, self.reported or size)
+            if kind == "compaction":
+                self.reported = 0
             self.sealed[said.seal] = said.thought
             return None if found else said
 
