@@ -30,6 +30,7 @@ AGENT_NODE := node@24
 AGENT_PACKAGES := $(AGENT_NODE) @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
 	@earendil-works/pi-coding-agent@0.87.1 @google/gemini-cli@0.61.0 @qwen-code/qwen-code@0.24.4 \
 	opencode-ai@1.18.33 @moonshot-ai/kimi-code@2.1.0 @github/copilot@1.0.102 openclaw@2026.9.6
+AGENT_HERMES := hermes-agent==0.19.0
 SOAK_TESTS ?= $(patsubst %,tests/promises/test_%.py,many_processes crash store_states chat_kill import_kill trajectory_kill gateway_kill gateway_restarts)
 
 .PHONY: help setup check format format-check lint types layers test slow agents cover soak run sample reference bench bench-peers clean
@@ -82,12 +83,15 @@ test: $(STAMP) ## The test suite, without what takes minutes
 slow: $(STAMP) ## What takes minutes: a long conversation with a real model
 	@$(BIN)/python -m pytest -q -m slow $(ARGS)
 
-agents: $(STAMP) ## Real agents, installed with npm: what they write, and what they go on from
+agents: $(STAMP) ## Real agents, installed with npm and pip: what they write, go on from, and do through the gateway
 	@command -v npm >/dev/null || { echo "agents: npm is needed, which comes with Node.js" >&2; exit 1; }
 	@npm install --silent --no-audit --no-fund --prefix $(AGENTS) $(AGENT_NODE)
 	@PATH="$(abspath $(AGENTS))/node_modules/.bin:$$PATH" \
 		npm install --silent --no-audit --no-fund --prefix $(AGENTS) $(AGENT_PACKAGES)
-	@AGENTS=$(AGENTS) $(BIN)/python -m pytest -q tests/agents $(ARGS)
+	@test -x $(AGENTS)/hermes/bin/python || $(BIN)/python -m venv $(AGENTS)/hermes
+	@$(AGENTS)/hermes/bin/python -m pip install --quiet --disable-pip-version-check $(AGENT_HERMES)
+	@ln -sf $(abspath $(AGENTS))/hermes/bin/hermes $(AGENTS)/node_modules/.bin/hermes
+	@AGENTS=$(AGENTS) $(BIN)/python -m pytest -q -n $(WORKERS) tests/agents $(ARGS)
 
 cover: $(STAMP) ## The test suite with branch coverage of the pure core
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term $(ARGS)

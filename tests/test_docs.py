@@ -19,6 +19,7 @@ import pytest
 from openai.types.chat import ChatCompletion
 
 import holdfast
+from holdfast.cli.pointing import AGENTS, pointing, url_of
 from holdfast.cli.sample import sample_session
 from holdfast.compaction import Policy
 from holdfast.config import KEYS
@@ -373,6 +374,17 @@ def test_the_pages_written_by_hand_stay_within_their_words() -> None:
     others = [page for page in by_hand if page.name != "gateway.md"]
     words = {page.name: len(page.read_text("utf-8").split()) for page in others}
     assert sum(words.values()) <= WORDS, words
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_agent_has_a_page_with_the_setting_that_is_printed_for_it(agent: str) -> None:
+    page = (DOCS / "gateway" / "agents" / f"{agent}.md").read_text("utf-8")
+    way = pointing(agent, url_of(str(KEYS["gateway.host"].default), 8787))
+    assert f"```text\n{way.by_hand}\n```" in page
+    assert f"holdfast serve --print-env {agent}\n" in page
+    assert way.runs is not (f"There is no `holdfast run {agent}`" in page)
+    assert f"`holdfast run {agent}" in page
+    assert f"(gateway/agents/{agent}.md)" in (DOCS / "index.md").read_text("utf-8")
 
 
 def test_the_compaction_page_has_the_sections_of_the_record_in_order() -> None:

@@ -1,6 +1,7 @@
 """One answer of a model as each provider streams it."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,22 @@ class Answer:
     call: Call | None = None
     read: int = 100
     """Tokens of the request, as they are reported."""
+    thought: str = ""
+    """What it thinks before it speaks."""
+    more: tuple[Call, ...] = ()
+    """What else it calls at once."""
+
+    @property
+    def calls(self) -> list[tuple[str, Call]]:
+        """Return what it calls, each with what makes its id its own."""
+        wanted = [self.call, *self.more] if self.call else []
+        names = [str(self.number), *(f"{self.number}n{at}" for at in range(1, len(wanted)))]
+        return list(zip(names, wanted, strict=False))
+
+    @property
+    def seal(self) -> str:
+        """Return what the provider asks back with a thought."""
+        return b64encode(f"the seal of answer {self.number}".encode()).decode()
 
 
 def anthropic(answer: Answer) -> list[Event]:
@@ -34,21 +51,28 @@ def anthropic(answer: Answer) -> list[Event]:
     head = {"id": f"msg_{answer.number}", "type": "message", "role": "assistant", "model": "m1"}
     message = {**head, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
     events: list[Event] = [{"type": "message_start", "message": message}]
-    events += _block(0, {"type": "text", "text": ""}, {"type": "text_delta", "text": answer.text})
-    if answer.call is not None:
-        name, written = answer.call.name, json.dumps(answer.call.arguments)
-        block = {"type": "tool_use", "id": f"toolu_{answer.number}", "name": name, "input": {}}
-        events += _block(1, block, {"type": "input_json_delta", "partial_json": written})
+    blocks: list[tuple[Event, list[Event]]] = []
+    if answer.thought:
+        thought: Event = {"type": "thinking_delta", "thinking": answer.thought}
+        seal: Event = {"type": "signature_delta", "signature": answer.seal}
+        blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, [thought, seal]))
+    blocks.append(({"type": "text", "text": ""}, [{"type": "text_delta", "text": answer.text}]))
+    for id_, call in answer.calls:
+        block = {"type": "tool_use", "id": f"toolu_{id_}", "name": call.name, "input": {}}
+        written = json.dumps(call.arguments)
+        blocks.append((block, [{"type": "input_json_delta", "partial_json": written}]))
+    for index, (block, deltas) in enumerate(blocks):
+        events += _block(index, block, deltas)
     reason = "end_turn" if answer.call is None else "tool_use"
     delta = {"stop_reason": reason, "stop_sequence": None}
     end: Event = {"type": "message_delta", "delta": delta, "usage": {"output_tokens": _WRITTEN}}
     return [*events, end, {"type": "message_stop"}]
 
 
-def _block(index: int, block: Event, delta: Event) -> list[Event]:
+def _block(index: int, block: Event, deltas: list[Event]) -> list[Event]:
     return [
         {"type": "content_block_start", "index": index, "content_block": block},
-        {"type": "content_block_delta", "index": index, "delta": delta},
+        *({"type": "content_block_delta", "index": index, "delta": each} for each in deltas),
         {"type": "content_block_stop", "index": index},
     ]
 
@@ -59,9 +83,13 @@ def responses(answer: Answer) -> list[Event]:
     status = {"status": "completed"}
     said = {"type": "message", "id": f"msg_{answer.number}", "role": "assistant", **status}
     items: list[Event] = [{**said, "content": [text]}]
-    if answer.call is not None:
-        ids = {"id": f"fc_{answer.number}", "call_id": f"call_{answer.number}"}
-        written = {"name": answer.call.name, "arguments": json.dumps(answer.call.arguments)}
+    if answer.thought:
+        told = {"type": "summary_text", "text": answer.thought}
+        thought = {"type": "reasoning", "id": f"rs_{answer.number}", "summary": [told]}
+        items.insert(0, {**thought, "encrypted_content": answer.seal})
+    for id_, call in answer.calls:
+        ids = {"id": f"fc_{id_}", "call_id": f"call_{id_}"}
+        written = {"name": call.name, "arguments": json.dumps(call.arguments)}
         items.append({"type": "function_call", **ids, **written, **status})
     usage = {
         "input_tokens": answer.read,
@@ -80,10 +108,18 @@ def responses(answer: Answer) -> list[Event]:
 def chat(answer: Answer) -> list[Event]:
     """Return the answer as the Chat Completions API streams it."""
     delta: dict[str, object] = {"role": "assistant", "content": answer.text}
-    if answer.call is not None:
-        written = {"name": answer.call.name, "arguments": json.dumps(answer.call.arguments)}
-        ids = {"index": 0, "id": f"call_{answer.number}", "type": "function"}
-        delta["tool_calls"] = [{**ids, "function": written}]
+    if answer.thought:
+        delta["reasoning_content"] = answer.thought
+    if answer.calls:
+        delta["tool_calls"] = [
+            {
+                "index": index,
+                "id": f"call_{id_}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+            }
+            for index, (id_, call) in enumerate(answer.calls)
+        ]
     reason = "stop" if answer.call is None else "tool_calls"
     counts = {"prompt_tokens": answer.read, "completion_tokens": _WRITTEN}
     head = {"id": f"chatcmpl-{answer.number}", "object": "chat.completion.chunk", "model": "m1"}
@@ -97,9 +133,11 @@ def chat(answer: Answer) -> list[Event]:
 def gemini(answer: Answer) -> Event:
     """Return the answer as Gemini gives it, whole or as the only piece of a stream."""
     parts: list[Event] = [{"text": answer.text}]
-    if answer.call is not None:
-        called = {"name": answer.call.name, "args": answer.call.arguments}
-        parts.append({"functionCall": called, "thoughtSignature": "c2VhbA=="})
+    if answer.thought:
+        parts.insert(0, {"text": answer.thought, "thought": True})
+    for index, (_, call) in enumerate(answer.calls):
+        seal = {} if index else {"thoughtSignature": answer.seal}
+        parts.append({"functionCall": {"name": call.name, "args": call.arguments}, **seal})
     content = {"role": "model", "parts": parts}
     counts = {"promptTokenCount": answer.read, "candidatesTokenCount": _WRITTEN}
     return {

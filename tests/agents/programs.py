@@ -11,14 +11,15 @@ from tests.agents.answers import Call
 _OPENAI_KEY = "sk-loopback"
 _PI_MODELS = """{"providers": {"loop": {"baseUrl": "<url>/v1", "api": "openai-completions",
 "apiKey": "k", "models": [{"id": "m1", "name": "m1", "reasoning": false, "input": ["text"],
-"contextWindow": 200000, "maxTokens": 8000,
+"contextWindow": <window>, "maxTokens": 8000,
 "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}]}}}"""
 _OPENCODE = """{"provider": {"loop": {"npm": "@ai-sdk/openai-compatible", "name": "loop",
 "options": {"baseURL": "<url>/v1", "apiKey": "k"},
-"models": {"m1": {"name": "m1", "limit": {"context": 200000, "output": 8000}}}}},
+"models": {"m1": {"name": "m1", "limit": {"context": <window>, "output": 8000}}}}},
 "model": "loop/m1", "permission": "allow"}"""
 _CODEX = """model = "m1"
 model_provider = "loop"
+model_context_window = <window>
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
 [model_providers.loop]
@@ -35,11 +36,18 @@ api_key = "k"
 [models.m1]
 provider = "loop"
 model = "m1"
-max_context_size = 200000
+max_context_size = <window>
+"""
+_HERMES = """model:
+  provider: custom
+  base_url: <url>/v1
+  api_key: k
+  default: m1
+  context_length: <window>
 """
 _OPENCLAW = """{"models": {"mode": "replace", "providers": {"loop": {"baseUrl": "<url>/v1",
 "apiKey": "k", "api": "openai-completions", "models": [{"id": "m1", "name": "m1",
-"contextWindow": 200000, "maxTokens": 8000}]}}},
+"contextWindow": <window>, "maxTokens": 8000}]}}},
 "agents": {"defaults": {"model": "loop/m1", "skipBootstrap": true}},
 "session": {"maintenance": {"mode": "warn", "maxDiskBytes": false}},
 "plugins": {"enabled": false}}"""
@@ -48,7 +56,10 @@ _OPENCLAW = """{"models": {"mode": "replace", "providers": {"loop": {"baseUrl": 
 
 @dataclass(frozen=True)
 class Program:
-    """An agent that runs without a screen. In its settings, <url> stands for the provider's."""
+    """An agent that runs without a screen.
+
+    In its settings, <url> stands for the provider's, and <window> for what its model takes.
+    """
 
     name: str
     """What holdfast calls its format."""
@@ -66,13 +77,17 @@ class Program:
     """What stands before the words."""
     files: dict[str, str] = field(default_factory=dict[str, str])
     environ: dict[str, str] = field(default_factory=dict[str, str])
+    lingers: str = ""
+    """What ends a command whose last words it would lose otherwise."""
+    own_faults: tuple[str, ...] = ()
+    """What it sends that a strict provider would refuse, with or without us."""
     compact: str = ""
     """What a user types to have the session compacted, where that works without a screen."""
 
     def runs(self, command: str) -> Call:
         """Return the call that runs a command."""
         tool, argument = self.shell
-        return Call(tool, {argument: command, "description": "look"})
+        return Call(tool, {argument: command + self.lingers, "description": "look"})
 
 
 @dataclass(frozen=True)
@@ -84,6 +99,7 @@ class Desk:
     project: Path
     url: str
     bin: Path
+    window: int = 200_000
 
     def prepare(self) -> None:
         """Write the settings."""
@@ -92,7 +108,7 @@ class Desk:
         for name, content in self.program.files.items():
             path = self.home / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content.replace("<url>", self.url))
+            path.write_text(self._filled(content))
 
     def ask(self, words: str) -> None:
         """Begin a session."""
@@ -113,7 +129,7 @@ class Desk:
 
     def run(self, *command: str) -> None:
         """Run the program to its end."""
-        environ = {name: value.replace("<url>", self.url) for name, value in self.environ.items()}
+        environ = {name: self._filled(value) for name, value in self.environ.items()}
         done = subprocess.run(
             command,
             cwd=self.project,
@@ -121,10 +137,13 @@ class Desk:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
+
+    def _filled(self, text: str) -> str:
+        return text.replace("<url>", self.url).replace("<window>", str(self.window))
 
     @property
     def environ(self) -> dict[str, str]:
@@ -143,6 +162,7 @@ CLAUDE_CODE = Program(
     environ={
         "ANTHROPIC_BASE_URL": "<url>",
         "ANTHROPIC_API_KEY": "sk-ant-loopback",
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "<window>",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     },
     compact="/compact",
@@ -192,6 +212,7 @@ PROGRAMS = (
         shell=("run_shell_command", "command"),
         place=".qwen/projects",
         flag=("-p",),
+        lingers="; code=$?; sleep 0.1; exit $code",
         environ={
             "OPENAI_API_KEY": _OPENAI_KEY,
             "OPENAI_BASE_URL": "<url>/v1",
@@ -225,12 +246,25 @@ PROGRAMS = (
         shell=("bash", "command"),
         place=".copilot/session-state",
         flag=("-p",),
+        # Its own note on a message, after a resume.
+        own_faults=("__copilotMessageSource",),
         environ={
             "COPILOT_PROVIDER_BASE_URL": "<url>/v1",
             "COPILOT_PROVIDER_API_KEY": "k",
+            "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "<window>",
             "COPILOT_MODEL": "m1",
         },
         compact="/compact",
+    ),
+    Program(
+        name="hermes-database",
+        command=("hermes", "chat", "--yolo", "-Q"),
+        goes_on=("--continue",),
+        dialect="openai",
+        shell=("terminal", "command"),
+        place=".hermes",
+        flag=("-q",),
+        files={".hermes/config.yaml": _HERMES},
     ),
     Program(
         # Its commands, such as the one that compacts, work through its gateway alone.

@@ -4,204 +4,202 @@
 """
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.formats.documents.container import SYSTEM_KEYS
 from holdfast.ports import Listing
-from holdfast.recognition.request import MESSAGES, dialect_of_path
+from holdfast.recognition.atoms import bare_call_id
+from holdfast.recognition.request import MESSAGES
 from holdfast.session import Kind
+from holdfast.transcript import Message, Role, said_in
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.registry import Conversations
-from tests.agents.answering import CHOICE
-from tests.agents.answers import Answer, Event, anthropic, chat, gemini, responses
 from tests.agents.commands import installed
 from tests.agents.programs import PROGRAMS, Desk, Program
-from tests.providers.provider import respond, served
+from tests.agents.small_model import WINDOW, SmallModel, tapped_gateway, tokens
 
 BIN = installed()
 pytestmark = pytest.mark.timeout(900)
-WINDOW = 32_000
-STEPS = 34
-"""Tool steps of each of the two turns."""
-FACT = "the release is called Osprey-4711"
-LETTERS_A_TOKEN = 4
-THEIR_OWN = {("gemini", "pairing")}
-"""After a resume Gemini CLI sends results twice, which goes on as it came in."""
-STREAMS: dict[str, Callable[[Answer], list[Event]]] = {
-    "anthropic": anthropic,
-    "responses": responses,
-    "openai": chat,
-    "gemini": lambda answer: [gemini(answer)],
-}
-REFUSAL = "prompt is too long: {size} tokens > {window} maximum"
+STEPS, TURNS = 42, 3
+"""Tool steps of each turn."""
+LINES = 100
+"""Lines of what a step shows: all steps together are three times the window of the provider."""
+TOLD_WINDOWS = {"kimi": 100_000} | dict.fromkeys(
+    ("hermes-database", "openclaw-database", "copilot"), 200_000
+)
+"""What agents are told that their model takes. All steps together are more, but for Hermes and
+OpenClaw, which go by their own estimate; Kimi keeps half of it for answers. Others: 64,000."""
+BY_USAGE = ("claude-code", "codex", "pi", "opencode-database", "kimi")
+"""Agents that compact by themselves when the usage that is reported nears their window."""
+MISSING = "no result in the window"
+"""What stands where the result of a call is not known; every call of these agents has one."""
+FOLDED = re.compile(r"holdfast summary v1 check [0-9a-f]+")
+ASKED = "The release is called Osprey-4711. Never write into legacy/billing-7. List it all, ask-1."
+DEPLOY = """echo 'building image 7f3c9ab1'
+echo 'ERROR: deploy of staging failed, ticket OPS-90177' >&2
+exit 1
+"""
+SAID = "It is the timeout of 48213 ms in config/relay-9.toml that stops the deploy."
+FACTS = ("Osprey-4711", "legacy/billing-7", "OPS-90177", "48213", "config/relay-9.toml")
+"""What the user, a tool and the assistant said in the first turn."""
+NOTE = "note"
+"""What an agent writes in a user's name."""
+Piece = tuple[str, str, str]
+"""Who said what: a text, a call or a result, which has the id of its call beside it."""
 
 
-@dataclass
-class SmallModel:
-    """A provider that refuses what is over its window, and calls a tool until told otherwise."""
-
-    program: Program
-    url: str = ""
-    taken: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
-    refused: list[int] = field(default_factory=list[int])
-    """How many tokens there were in each request over the window."""
-    problems: list[str] = field(default_factory=list[str])
-    steps: int = 0
-    left: int = 0
-    """Tool steps until the turn ends."""
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def answer(self, raw: bytes) -> Answer:
-        """Take the next step."""
-        body, read = json.loads(raw), tokens(raw)
-        with self.lock:
-            self.taken.append(body)
-            number = len(self.taken)
-            self.problems += [f"{number}: {each}" for each in problems(self.program.dialect, body)]
-            if not body.get("tools"):
-                return Answer(number, "A title", read=read)
-            if self.left == 0:
-                return Answer(number, f"Done, say-{number}.", read=read)
-            self.left -= 1
-            self.steps += 1
-            # Qwen loses what a command writes at its very end.
-            shown = f"seq -f 'out-{self.steps} line %g of the listing' 40; sleep 0.1"
-            return Answer(number, f"Step {self.steps}.", self.program.runs(shown), read)
-
-
-def problems(dialect: str, body: Mapping[str, Any]) -> list[str]:
-    """Return what a provider would refuse in a request."""
-    beside = next((body[name] for name in SYSTEM_KEYS[dialect] if body.get(name)), None)
-    found = DIALECTS[dialect].validate(Body(body[MESSAGES[dialect]], beside))
-    return [str(each) for each in found if (dialect, each.rule) not in THEIR_OWN]
-
-
-def tokens(body: bytes) -> int:
-    """Return what a request weighs, roughly."""
-    return len(body) // LETTERS_A_TOKEN
-
-
-class _Small(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    state: SmallModel
-
-    def do_GET(self) -> None:
-        respond(self, 200, {}, b'{"data": [], "models": []}')
-
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
-        dialect = dialect_of_path(self.path)
-        if "count_tokens" in self.path or not dialect:
-            respond(self, 200, {}, json.dumps({"input_tokens": tokens(raw)}).encode())
-        elif (size := tokens(raw)) > WINDOW:
-            self.state.refused.append(size)
-            words = REFUSAL.format(size=size, window=WINDOW)
-            error = {"type": "invalid_request_error", "code": "context_length_exceeded"}
-            told = {"type": "error", "error": {**error, "message": words}}
-            respond(self, 400, {"content-type": "application/json"}, json.dumps(told).encode())
-        else:
-            self._answer(dialect, raw)
-
-    def _answer(self, dialect: str, raw: bytes) -> None:
-        body = json.loads(raw)
-        if body.get("generationConfig", {}).get("responseMimeType") == "application/json":
-            self._send(gemini(Answer(0, json.dumps(CHOICE))))
-        elif dialect == "gemini" and "stream" not in self.path:
-            self._send(gemini(self.state.answer(raw)))
-        else:
-            lines = [
-                (f"event: {each['type']}\n" if "type" in each else "")
-                + f"data: {json.dumps(each)}\n\n"
-                for each in STREAMS[dialect](self.state.answer(raw))
-            ]
-            respond(self, 200, {"content-type": "text/event-stream"}, "".join(lines).encode())
-
-    def _send(self, fields: Event) -> None:
-        respond(self, 200, {"content-type": "application/json"}, json.dumps(fields).encode())
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the server's own name
-        """Say nothing: a test's output is its own."""
-
-
-@contextmanager
-def gateway(store: Path, upstream: str) -> Generator[str]:
-    """Run `holdfast serve` as a user does; yields its address."""
-    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--json"]
-    environ = {
-        "HOLDFAST_HOME": str(store),
-        "HOLDFAST_MODEL_CONTEXT_LENGTH": str(WINDOW),
-    }
-    with (
-        (store.parent / "gateway.log").open("w") as log,
-        subprocess.Popen(
-            [*command, "--upstream", upstream],
-            env={**os.environ, **environ},
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as serving,
-    ):
-        assert serving.stdout is not None
-        written = "".join(iter(serving.stdout.readline, "}\n")) + "}"
-        try:
-            yield json.loads(written)["url"]
-        finally:
-            serving.terminate()
-            assert serving.wait(60) in (0, -signal.SIGTERM)
+def step_text(step: int) -> str:
+    return f"Step {step}. {SAID}" if step == 9 else f"Step {step}."
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.name)
 def test_a_task_far_over_the_window_completes_with_everything_kept(
     program: Program, tmp_path: Path
 ) -> None:
-    model, store = SmallModel(program), tmp_path / "store"
-    handler = type("Small", (_Small,), {"state": model})
-    began = time.monotonic()
-    with served(handler) as model.url, gateway(store, model.url) as url:
-        desk = Desk(program, tmp_path / "home", tmp_path / "project", url, BIN)
-        desk.prepare()
+    model, store = SmallModel(program, tmp_path / "project", step_text), tmp_path / "store"
+    with tapped_gateway(model, store) as url:
+        desk = _desk(program, tmp_path, url)
         model.left = STEPS
-        desk.ask(f"Keep in mind that {FACT}, ask-1. Then list what is there.")
-        model.left = STEPS
-        desk.ask_again("List the rest as well, ask-2.")
-    largest = max(tokens(json.dumps(each).encode()) for each in model.taken)
+        desk.ask(ASKED)
+        for turn in range(2, TURNS + 1):
+            model.left = STEPS
+            desk.ask_again(f"List the rest as well, ask-{turn}.")
+    steps = [each for each in model.taken if each.kind == "step"]
+    folds = set(FOLDED.findall(json.dumps([each.body for each in steps])))
+    last = json.dumps(steps[-1].body)
+    lost = [fact for fact in FACTS if fact not in last]
     print(
-        program.name, f"{len(model.taken)} requests, {model.steps} steps, largest {largest},",
-        f"refused {model.refused}, {time.monotonic() - began:.0f} s",
-    )  # fmt: skip
-    assert model.steps == 2 * STEPS
+        f"{program.name}: {model.steps} steps, {TURNS} turns, largest request",
+        f"{max(each.size for each in model.taken)}, refused {len(model.refused)},",
+        f"folds {len(folds)}, {len(FACTS) - len(lost)} of {len(FACTS)} facts,",
+        f"beside it {Counter(each.kind for each in model.taken if each.kind != 'step')}",
+    )
+    assert model.steps == TURNS * STEPS
     assert model.refused == []
     assert model.problems == []
-    last = json.dumps([each for each in model.taken if each.get("tools")][-1])
-    assert "ask-2" in last
-    assert FACT in last
-    kept = "\n".join(stored(store))
-    missing = [
-        n for n in range(1, model.steps + 1) if f"out-{n} line 40 of the listing" not in kept
-    ]
-    assert missing == []
+    assert folds
+    assert all(MISSING not in json.dumps(each.body) for each in steps)
+    assert f"ask-{TURNS}" in last
+    assert lost == []
+    if program.name in BY_USAGE:
+        assert max(map(_weight, model.came)) > desk.window
+    assert [each for each in model.taken if each.kind == "compaction"] == []
+    sent = [_pieces(program.dialect, model.came[each.tapped]) for each in steps]
+    stored = _stored(store)
+    _nothing_is_lost(sent, stored)
+    answers = [text for who, text, _ in stored[-1] if who == "assistant"]
+    assert any(text.startswith("Done, say-") for text in answers[-2:])
 
 
-def stored(home: Path) -> Iterator[str]:
-    """Return everything that the store has, as it was said."""
+def _weight(body: Mapping[str, Any]) -> int:
+    return tokens(json.dumps(body).encode())
+
+
+def _desk(program: Program, folder: Path, url: str) -> Desk:
+    """Return a desk with a project in which there is something to list and something that fails."""
+    window = TOLD_WINDOWS.get(program.name, 2 * WINDOW)
+    desk = Desk(program, folder / "home", folder / "project", url, BIN, window)
+    desk.prepare()
+    (desk.project / "deploy.sh").write_text(DEPLOY)
+    (desk.project / "listing").mkdir()
+    for step in range(1, TURNS * STEPS + 1):
+        lines = [f"out-{step} line {number} of the listing\n" for number in range(1, LINES + 1)]
+        (desk.project / "listing" / f"{step}.txt").write_text("".join(lines))
+    return desk
+
+
+def _pieces(dialect: str, body: Mapping[str, Any]) -> list[Piece]:
+    return list(_said(DIALECTS[dialect].decode(Body(body[MESSAGES[dialect]]))))
+
+
+def _said(messages: Iterable[Message]) -> Iterator[Piece]:
+    for message in messages:
+        if message.role is Role.SYSTEM:
+            continue
+        text, typed = (" ".join(each.split()) for each in (message.text, said_in(message)))
+        if message.role is Role.USER and typed != text:
+            yield NOTE, text, ""
+        if typed or (text and message.role is not Role.USER):
+            yield message.role.value, typed or text, ""
+        for call in message.calls:
+            written = json.dumps(json.loads(call.arguments), sort_keys=True)
+            yield "call", f"{call.name} {written}", ""
+        for result in message.results:
+            yield "result", " ".join(result.text.split()), bare_call_id(result.call_id)
+
+
+def _stored(home: Path) -> list[list[Piece]]:
+    """Return what was said in each conversation with the model that works, the oldest first.
+
+    Gemini CLI asks others whether it runs in circles, and gives answers back with ids of its own:
+    one stands right before its echo.
+    """
     place = home / "profiles" / "default" / "holdfast.db"
+    found: list[list[Piece]] = []
     with Conversations(str(place)) as conversations:
         store = conversations.store
-        for session in store.sessions(Listing(limit=100)):
-            for entry in store.since(session.id, 0):
-                if entry.kind is Kind.SAID:
-                    yield entry.message.text
-                    yield from (result.text for result in entry.message.results)
+        sessions = sorted(store.sessions(Listing(limit=100)), key=lambda each: each.id)
+        works = max(sessions, key=lambda each: len([*store.since(each.id, 0)])).model
+        for session in (each for each in sessions if each.model == works):
+            messages = [
+                [*_said([entry.message])]
+                for entry in store.since(session.id, 0)
+                if entry.kind is Kind.SAID and entry.message.role is not Role.SYSTEM
+            ]
+            found.append([*chain.from_iterable(each for each, _ in groupby(messages))])
+    return found
+
+
+def _notes_alone(said: Sequence[Piece]) -> Iterator[str]:
+    """Yield notes of a client that stand for themselves."""
+    for (who, text, _), (after, *_) in pairwise([*said, ("", "", "")]):
+        if who == NOTE and after != Role.USER.value:
+            yield text
+
+
+def _nothing_is_lost(sent: list[list[Piece]], stored: list[list[Piece]]) -> None:
+    """Hold the store against what the client ever sent: everything, in order, once.
+
+    Results count as they were told first, and notes around words of a user do not count: some
+    clients write others over them.
+    """
+    first: dict[Piece, Piece] = {}
+    often = Counter[Piece]()
+    for each in sent:
+        often |= Counter(each)
+        for who, text, call in each:
+            first.setdefault((who, "" if call else text, call), (who, text, call))
+    said = [*chain.from_iterable(stored)]
+    notes = " ".join(text for who, text, _ in said if who == NOTE)
+    known = {piece: place for place, piece in reversed([*enumerate(said)])}
+    told = [piece for piece in first.values() if piece[0] != NOTE]
+    assert [piece for piece in told if piece not in known] == []
+    places = [known[piece] for piece in told]
+    assert places == sorted(places)
+    alone = chain.from_iterable(map(_notes_alone, sent))
+    assert [text for text in dict.fromkeys(alone) if text not in notes] == []
+    for each in stored:
+        doubled = [piece for piece, times in Counter(each).items() if times > often.get(piece, 1)]
+        assert doubled == []
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.name)
+def test_an_agent_compacts_when_it_is_told_of_a_full_window(
+    program: Program, tmp_path: Path
+) -> None:
+    """That none of them does through the gateway is worth something because of this."""
+    if program.name not in BY_USAGE:
+        pytest.skip("it goes by its own estimate")
+    model = SmallModel(program, tmp_path / "project", step_text)
+    with tapped_gateway(model, tmp_path / "store") as url:
+        desk = _desk(program, tmp_path, url)
+        model.left, model.reported = 30, 99_000
+        desk.ask(ASKED)
+        desk.ask_again("List the rest as well, ask-2.")
+    assert "compaction" in [each.kind for each in model.taken]

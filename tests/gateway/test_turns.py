@@ -306,24 +306,81 @@ def test_messages_that_were_sent_before_go_out_in_the_bytes_of_their_client() ->
         assert json.dumps(last, indent=1).replace("\n", "\n  ").encode() in each
 
 
-def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
-    ask = (
-        "Respond with text only, do not call any tools. Your task is to write a detailed summary "
-        "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20
-    )
+def test_a_client_that_lost_its_first_words_goes_on_with_the_conversation_of_its_calls() -> None:
+    async def run() -> None:
+        turns = keeper(200_000)
+        context = said("user", "Today is Monday.")
+        other = await taken(turns, request(context, said("user", "Which model?")))
+        work = [*step(1), *step(2), *step(3)]
+        main = await taken(turns, request(said("user", "Today is Monday. Read all."), *work))
+        later = await taken(turns, request(context, *work, said("user", "Go on.")))
+        assert later.found.how is Continuity.REVISION
+        assert later.chat is not None
+        assert main.chat is not None
+        assert other.chat is not None
+        assert later.chat.id == main.chat.id != other.chat.id
 
+    asyncio.run(run())
+
+
+def test_results_of_a_client_that_writes_call_ids_otherwise_are_shown_after_a_fold() -> None:
+    async def run() -> None:
+        turns = keeper()
+        messages = [said("user", "Read all.")]
+        for number in range(60):
+            turn = await taken(turns, request(*messages))
+            assert turn.chat is not None
+            called, result = step(number)
+            await turn.chat.add_response({"choices": [{"message": called}]})
+            messages += json.loads(
+                json.dumps([called, result]).replace(f"call_{number}", f"call{number}")
+            )
+        turn = await taken(turns, request(*messages))
+        out = await turn.outgoing()
+        assert out is not None
+        assert "[holdfast summary" in json.dumps(out)
+        assert "no result in the window" not in json.dumps(out)
+        assert out[-1] == messages[-1]
+
+    asyncio.run(run())
+
+
+SUMMARY = (
+    "Respond with text only, do not call any tools. Your task is to write a detailed summary "
+    "of the conversation so far, so that another agent can go on. " + "Tell every detail. " * 20
+)
+
+
+def test_a_request_for_a_summary_is_cut_to_what_its_tools_leave_of_the_window() -> None:
+    async def run() -> None:
+        turns = keeper()
+        tools = [{"type": "function", "function": {"name": "read", "description": "Read. " * 1500}}]
+        messages = [said("user", "Read all.")]
+        for number in range(60):
+            messages += step(number)
+        await taken(turns, request(*messages, tools=tools))
+        side = await taken(turns, request(*messages, said("user", SUMMARY), tools=tools))
+        out = await side.outgoing()
+        assert out is not None
+        assert out[-1]["content"] == SUMMARY
+        assert len(json.dumps(request(*out, tools=tools))) < 6_000 * 4
+
+    asyncio.run(run())
+
+
+def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
     async def run() -> None:
         turns = keeper()
         messages = [said("user", "Read all.")]
         for number in range(60):
             messages += step(number)
         await taken(turns, request(*messages))
-        side = await taken(turns, request(*messages, said("user", ask)))
+        side = await taken(turns, request(*messages, said("user", SUMMARY)))
         assert side.found.how is Continuity.SIDE
         assert side.chat is None
         out = await side.outgoing()
         assert out is not None
-        assert out[-1]["content"] == ask
+        assert out[-1]["content"] == SUMMARY
         assert "[holdfast summary" not in json.dumps(out)
         assert len(messages) // 2 < len(out) <= len(messages) + 1
         assert len(json.dumps(out)) < len(json.dumps(messages)) * 0.8

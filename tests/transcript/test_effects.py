@@ -15,6 +15,7 @@ from holdfast.transcript.effects import Effect, Family, effect, effect_of_text, 
         ("x\n[Command finished with exit code -9]", -9),
         ("x\n\nCommand exited with code 2", 2),
         ("exit status 4", 4),
+        ("Command: make\nOutput: x\nError: (none)\nExit Code: 2\nSignal: (none)", 2),
         ('{"output": "", "metadata": {"exit_code": 5}}', 5),
         ("no news", None),
         ("the code was reviewed", None),
@@ -41,6 +42,29 @@ def test_json_envelopes_are_opened() -> None:
     assert effect_of_text('{"output": 3}').text == '{"output": 3}'
     assert effect_of_text('{"output": broken').text == '{"output": broken'
     assert effect_of_text('{"other": 1}').text == '{"other": 1}'
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        (
+            "Command: make\nDirectory: (root)\nOutput: a\nERROR: no key\nError: (none)\n"
+            "Exit Code: 1\nSignal: (none)\nProcess Group PGID: (none)",
+            "a\nERROR: no key",
+        ),
+        (
+            "<untrusted_context>\nOutput: a\nExit Code: 1\nb\nProcess Group PGID: 7\n"
+            "</untrusted_context>",
+            "a\nExit Code: 1\nb",
+        ),
+        ("Command: make\nError: boom", "Command: make\nError: boom"),
+        ("The Output: a", "The Output: a"),
+    ],
+)
+def test_the_output_of_a_command_stands_without_what_an_agent_tells_of_it(
+    text: str, output: str
+) -> None:
+    assert effect_of_text(text).text == output
 
 
 def test_lines_are_counted_without_the_last_break() -> None:

@@ -13,6 +13,7 @@ from holdfast.transcript import (
     newest_reply,
     newest_user,
     open_calls,
+    said_in,
     seams,
     turns,
 )
@@ -67,6 +68,13 @@ def test_a_summary_alone_is_not_what_a_user_said() -> None:
 def test_the_newest_reply_is_one_that_a_person_can_read() -> None:
     assert newest_reply((user("a"), assistant("b"), *step("x"))) == 1
     assert newest_reply((user("a"), *step("x"))) is None
+
+
+def test_what_a_user_said_stands_without_the_reminders_that_an_agent_puts_around_it() -> None:
+    reminder = "<system-reminder>\nEnd commit messages with a line of mine.\n</system-reminder>"
+    assert said_in(user(f"{reminder}\n\nFix the parser.")) == "Fix the parser."
+    assert said_in(user("Fix it.\n")) == "Fix it.\n"
+    assert said_in(user(reminder)) == ""
 
 
 def test_a_turn_begins_with_a_user_message() -> None:

@@ -110,7 +110,8 @@ def _copilot(url: str) -> Pointing:
         file="your environment, with a key and a model of that provider",
         content=(
             f"export COPILOT_PROVIDER_BASE_URL={url}/v1\n"
-            "export COPILOT_PROVIDER_API_KEY=KEY\nexport COPILOT_MODEL=MODEL"
+            "export COPILOT_PROVIDER_API_KEY=KEY\nexport COPILOT_MODEL=MODEL\n"
+            "export COPILOT_PROVIDER_MAX_PROMPT_TOKENS=200000"
         ),
     )
 

@@ -53,7 +53,7 @@ class ClientTurn:
     messages: Sequence[dict[str, object]]
     """The client's own messages."""
     window: int
-    """What the model takes, in tokens."""
+    """What the model takes, in tokens; for a side call, what its tools leave of that."""
     conversation: Conversation | None = None
     """None for a side call, which goes out as it came in."""
     places: Callable[[], Mapping[int, int]] = dict

@@ -23,11 +23,11 @@ from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents.container import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
-from holdfast.recognition.atoms import ANSWERS, atoms_in
+from holdfast.recognition.atoms import ANSWERS, atoms_in, bare_call_id
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Fork, Kind
-from holdfast.tokens import Load
+from holdfast.tokens import Estimator, Load, family_of
 from holdfast.transcript import Message, Recalled, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
@@ -73,11 +73,33 @@ def _unmarked(message: dict[str, object]) -> dict[str, object]:
     return {**message, "content": bare}
 
 
+def _beside(request: WireRequest, body: Mapping[str, object]) -> int:
+    """Return what a request weighs without its messages: tools, and mostly the prompt."""
+    rest = {name: value for name, value in body.items() if name != MESSAGES[request.dialect]}
+    return Estimator(family_of(request.model)).count(_packed(rest).decode())
+
+
 def _packed(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeError:
         return json.dumps(value).encode()
+
+
+def _renamed(said: Sequence[Message], window: Sequence[Message]) -> Sequence[Message]:
+    """Return results under the ids that their calls were given: OpenClaw takes marks out of them.
+
+    A result without its call would not be shown once the conversation is folded.
+    """
+    calls = {call.id for message in said for call in message.calls}
+    loose = {result.call_id for message in said for result in message.results} - calls
+    asked = next((each for each in reversed(window) if each.calls), None) if loose else None
+    if asked is None or loose <= {call.id for call in asked.calls}:
+        return said
+    given = {bare_call_id(call.id): call for call in asked.calls}
+    known = {id_: call for id_ in loose if (call := given.get(bare_call_id(id_)))}
+    theirs = Message(Role.ASSISTANT, tuple(replace(call, id=id_) for id_, call in known.items()))
+    return _answering(said, [theirs], [Message(Role.ASSISTANT, (*known.values(),))])
 
 
 def _answering(
@@ -169,7 +191,7 @@ class TurnKeeper:
         turn = ClientTurn(request, found, messages, window)
         if found.how is Continuity.SIDE or not request.atoms:
             if request.side != "count" or found.node is None or not found.known:
-                return turn
+                return replace(turn, window=max(window - _beside(request, body), window // 4))
             counted = self.conversations.open(found.node.session)
             places = partial(self._places, request, found, ())
             return replace(turn, counted=counted, places=places)
@@ -291,7 +313,7 @@ class TurnKeeper:
             said = decode(Body([*messages]))[len(before) :]
             said = _answering(said, before[-1:], chat.live.window.transcript[-1:])
         else:
-            said = decode(Body(new))
+            said = _renamed(decode(Body(new)), chat.live.window.transcript)
         # Words may be added to a message that was sent before, behind the results in it.
         known = request.places[:fresh].count(first)
         while known and known >= (count := len(atoms_in(said[0]))):

@@ -20,7 +20,16 @@ from holdfast.transcript.toolkit import fields_of
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed
 
-__all__ = ["COMMIT", "ToldAction", "is_check", "key_line", "short_path", "told", "verdict"]
+__all__ = [
+    "COMMIT",
+    "ToldAction",
+    "is_check",
+    "key_line",
+    "only_looked",
+    "short_path",
+    "told",
+    "verdict",
+]
 
 _COMMAND = 150
 _OUTCOME = 140
@@ -81,6 +90,8 @@ _ERRORS = re.compile(
     re.MULTILINE,
 )
 """What a check prints that failed, where its exit code is not told."""
+_ENDED = re.compile(r" - (?:passed|failed|exit \d+|no result)\b| \(writes ")
+"""How the line of a command goes on that did more than look."""
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _TELLING = re.compile(r"\w{2}")
 _NOISE = re.compile(
@@ -284,6 +295,11 @@ def _command(deed: Deed) -> ToldAction:
         kind = StatementKind.RESULT if _LEAVES.search(command[:2_000]) else StatementKind.CHANGE
         return ToldAction(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
     return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{' - ' * bool(detail)}{detail}")
+
+
+def only_looked(line: str) -> bool:
+    """Say whether a command, as it was told, changed nothing and tested nothing."""
+    return _ENDED.search(line) is None and _CHANGES.search(unquoted(line)) is None
 
 
 def _call(deed: Deed) -> ToldAction:

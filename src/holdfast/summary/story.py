@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import is_check, told
+from holdfast.summary.actions import is_check, only_looked, told
 from holdfast.summary.claims import claim_in
 from holdfast.summary.cues import (
     is_acknowledgement,
@@ -58,6 +58,8 @@ PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
 _LOOKS = frozenset({"READ", "SEARCHED", "FETCHED"})
+_RAN = re.compile(r'(?<="); ')
+"""What stands between commands that are told on one line, each with what it answered."""
 _BEGINNING = 80
 _SETTLES = re.compile(r"(?:i|we)(?:'ll| will) (?:use|keep|go with|stay with)\b", re.IGNORECASE)
 _NARRATION = re.compile(
@@ -297,8 +299,10 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         text = line.strip()
         if done := _TOOL.match(text):
             verb, words, tool = done.groups()
-            kind = StatementKind.LOOK if verb in _LOOKS else StatementKind.CHANGE
-            yield Statement(kind, words, label=f"{verb}|{tool}", density=0.7)
+            for line in _RAN.split(words) if verb == "RAN" else [words]:
+                looks = only_looked(line) if verb == "RAN" else verb in _LOOKS
+                kind = StatementKind.LOOK if looks else StatementKind.CHANGE
+                yield Statement(kind, line, label=f"{verb}|{tool}", density=0.7)
             continue
         label = next((each for each in SPEAKERS if text.startswith(f"{each}: ")), "")
         words = text[len(label) + 2 :] if label else text

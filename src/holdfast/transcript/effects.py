@@ -124,7 +124,7 @@ _WIDEST = 300
 
 _EXIT = re.compile(
     r"<returncode>\s{0,8}(-?\d{1,10})"
-    r"|^\W{0,8}(?:[Ee]xit|[Rr]eturn)[_ ]?code\W{1,4}(-?\d{1,10})"
+    r"|^\W{0,8}(?:[Ee]xit|[Rr]eturn)[_ ]?[Cc]ode\W{1,4}(-?\d{1,10})"
     r"|\"(?:exit|return)_?[cC]ode\":\s{0,3}(-?\d{1,10})"
     r"|\b(?:exited|finished) with (?:exit )?(?:code|status) (-?\d{1,10})"
     r"|^exit status (\d{1,10})",
@@ -147,6 +147,10 @@ _PREAMBLE = re.compile(
     r"|Total output lines)[^\n]{0,120}\n){1,6}\s{0,4}Output:\s*"
 )
 """What some agents write above the output of a command."""
+_QUARANTINE = ("<untrusted_context>\n", "\n</untrusted_context>")
+_COMMAND, _OUTPUT = "Command: ", "Output: "
+_BELOW = ("Error: (none)", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
+"""What Gemini CLI and Qwen Code write around it."""
 
 
 @quickly_made
@@ -180,7 +184,7 @@ def effect(result: ToolResult, kind: Family) -> Effect:
 def effect_of_text(text: str) -> Effect:
     """Return what a shell's answer says about its command, from its words alone."""
     code = _exit_code(text)
-    return Effect(_opened(text), code, failed=code is not None and code != 0)
+    return Effect(_between(_opened(text)), code, failed=code is not None and code != 0)
 
 
 def error_line(text: str) -> str:
@@ -221,3 +225,14 @@ def _opened(text: str) -> str:
         (inner for key in _ENVELOPES if isinstance(inner := fields.get(key), str)),
         text,
     )
+
+
+def _between(text: str) -> str:
+    """Return the output that stands between lines with its command, its exit code and the like."""
+    inner = text.removeprefix(_QUARANTINE[0]).removesuffix(_QUARANTINE[1])
+    above, mark, output = inner.partition(_OUTPUT)
+    if not mark or not (above == "" or (above.startswith(_COMMAND) and above.endswith("\n"))):
+        return text
+    while (last := output.rpartition("\n"))[1] and last[2].startswith(_BELOW):
+        output = last[0]
+    return output

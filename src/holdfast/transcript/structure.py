@@ -117,6 +117,7 @@ def said_in(message: Message) -> str:
     """Return what a user said in a message; what a program wrote in a user's name is not theirs.
 
     Of a command it is what the user gave to it, and of a skill too, whose text is put before that.
+    Reminders and settings that an agent puts around a user's words are left out.
     """
     if not is_user_word(message):
         return ""
@@ -127,7 +128,10 @@ def said_in(message: Message) -> str:
         typed = words_typed(text) if is_command(text) else ""
         return "" if typed.startswith("/") else typed
     given = given_to_skill(text)
-    return text if given is None else given
+    if given is not None:
+        return given
+    typed = words_typed(text)
+    return typed if len(typed) < len(text.strip()) else text
 
 
 def newest_user(transcript: Sequence[Message]) -> int | None:
