@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from holdfast.errors import StoreBusy, StoreDamaged, reason_of
 from holdfast.recognition.atoms import Atom, AtomKind, token_of
-from holdfast.recognition.tree import Envelope, Node
+from holdfast.recognition.tree import Node, SessionEnvelope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Sequence
@@ -99,7 +99,7 @@ INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt) VALUES (?
 ON CONFLICT (id) DO UPDATE SET
     tools = max(tools, excluded.tools), schema = schema OR excluded.schema,
     tool_names = excluded.tool_names, prompt = excluded.prompt,
-    identity = iif(identity = '', excluded.identity, identity)
+    identity = CASE identity WHEN '' THEN excluded.identity ELSE identity END
 RETURNING key
 """
 _FEW, _MANY = 4, 64
@@ -316,12 +316,12 @@ class TreeFile:
         """
         return [(kind, call, message) for kind, call, message in self._rows(query, node.id)]
 
-    def envelope(self, session: str) -> Envelope:
+    def envelope(self, session: str) -> SessionEnvelope:
         """Return what the requests of a session came with."""
         query = "SELECT identity, tools, schema, tool_names, prompt FROM sessions WHERE id = ?"
         for identity, tools, schema, names, prompt in self._rows(query, session):
-            return Envelope(identity, tools, bool(schema), names, prompt)
-        return Envelope()
+            return SessionEnvelope(identity, tools, bool(schema), names, prompt)
+        return SessionEnvelope()
 
     def record(
         self, request: WireRequest, found: Recognition, session: str, messages: Sequence[int]

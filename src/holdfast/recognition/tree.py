@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["Envelope", "Node", "Tree"]
+__all__ = ["Node", "SessionEnvelope", "Tree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Envelope:
+class SessionEnvelope:
     """What the requests of a session came with."""
 
     identity: str = ""
@@ -99,6 +99,6 @@ class Tree(Protocol):
         """Return where the last request of a session ended."""
         ...
 
-    def envelope(self, session: str) -> Envelope:
+    def envelope(self, session: str) -> SessionEnvelope:
         """Return what the requests of a session came with."""
         ...
