@@ -99,7 +99,7 @@ INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt) VALUES (?
 ON CONFLICT (id) DO UPDATE SET
     tools = max(tools, excluded.tools), schema = schema OR excluded.schema,
     tool_names = excluded.tool_names, prompt = excluded.prompt,
-    identity = iif(identity = '', excluded.identity, identity)
+    identity = CASE identity WHEN '' THEN excluded.identity ELSE identity END
 RETURNING key
 """
 _FEW, _MANY = 4, 64

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Continuity", "Recognition", "recognize"]
 
+_SIDES = {
+    "compaction": "it asks for a summary of the conversation",
+    "count": "it asks how many tokens there are",
+    "prewarm": "it warms the provider's cache and wants no answer",
+    "title": "it asks for a title",
+}
 _LEAST_CALLS = 2
 """Calls that must be known again before a changed history is taken for an old one."""
 
@@ -215,7 +221,7 @@ def _path(tree: Tree, node: Node) -> Iterator[Node]:
 
 def _side(request: WireRequest, tree: Tree, place: _Place) -> str:
     if request.side:
-        return f"it says that it is a {request.side}"
+        return _SIDES.get(request.side, f"it says that it is a {request.side}")
     key = request.identity.key
     nearest = place.compacted or (place.nodes[0] if place.nodes else None)
     session = nearest.session if nearest else key and tree.session_of(key)
@@ -362,7 +368,7 @@ def _begun(
     key = request.identity.key
     follows = tree.session_of(key) if key else ""
     if follows and bool(tree.envelope(follows).tools) is bool(request.tools):
-        why += ", but its session is: the client began anew"
+        why += ", but its session id is: the client began anew"
     else:
         follows = ""
     return Recognition(Continuity.ROOT, why, prefixes, follows=follows)

@@ -50,7 +50,7 @@ _MADE = re.compile(
 """What a client says before a summary that it was given: no request for one."""
 _TITLE = re.compile(
     r"\btitle generator\b|\bnaming (?:\w+ ){0,3}(?:session|conversation|chat)\b"
-    r"|\b(?:generat|creat|writ)\w* (?:\w+ ){0,4}title for\b",
+    r"|\b(?:generate|create|write|generating|creating|writing) (?:\w+ ){0,4}title for\b",
     re.IGNORECASE,
 )
 _OPENING = 1_000
