@@ -167,7 +167,7 @@ def _nothing_is_lost(sent: list[list[Piece]], stored: list[list[Piece]]) -> None
     """Hold the store against what the client ever sent: everything, in order, once.
 
     Results count as they were told first, and notes around words of a user do not count: some
-    clients write others over them.
+    clients write others over them. OpenClaw moves a note to the end of every request.
     """
     first: dict[Piece, Piece] = {}
     often = Counter[Piece]()
@@ -185,17 +185,19 @@ def _nothing_is_lost(sent: list[list[Piece]], stored: list[list[Piece]]) -> None
     alone = chain.from_iterable(map(_notes_alone, sent))
     assert [text for text in dict.fromkeys(alone) if text not in notes] == []
     for each in stored:
-        doubled = [piece for piece, times in Counter(each).items() if times > often.get(piece, 1)]
-        assert doubled == []
+        times = Counter(piece for piece in each if piece[0] != NOTE)
+        assert [piece for piece in times if times[piece] > often.get(piece, 1)] == []
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "program",
+    [each for each in PROGRAMS if each.name in BY_USAGE],
+    ids=lambda each: each.name,
+)
 def test_an_agent_compacts_when_it_is_told_of_a_full_window(
     program: Program, tmp_path: Path
 ) -> None:
     """That none of them does through the gateway is worth something because of this."""
-    if program.name not in BY_USAGE:
-        pytest.skip("it goes by its own estimate")
     model = SmallModel(program, tmp_path / "project", step_text)
     with tapped_gateway(model, tmp_path / "store") as url:
         desk = _desk(program, tmp_path, url)

@@ -65,6 +65,7 @@ def test_output_stands_without_its_frame() -> None:
         "<git-context>\nthe rest of this was cut off",
         "<permissions instructions>ask first</permissions instructions>",
         "<user_shell_command>ls</user_shell_command>",
+        "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nnone\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>",
         "Base directory for this skill: /skills/review\n\n# Review",
     ],
 )

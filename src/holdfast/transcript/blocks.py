@@ -47,6 +47,7 @@ _INJECTED = (
     "[request interrupted by user",
     "caveat: the messages below were generated",
     "# agents.md instructions",
+    "<<<begin_openclaw_internal_context>>>",
     "this is the gemini cli. we are setting up the context",
     "this is the qwen code. we are setting up the context",
 )
