@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Score", "bars", "measure", "run"]
 
 SAMPLE = (
-    "System prompts are left aside, since every policy keeps them. Events are left out where the "
-    "newest user message alone, which must stay word for word, takes more than a third of the "
-    "budget: there that message decides the score. A policy that fits nothing into its size "
-    "scores 0."
+    "1x is the size of the agent's own summary. System prompts are left aside. Events are left out "
+    "where the newest user message alone takes more than a third of the budget. A policy that fits "
+    "nothing into its size scores 0."
 )
 CAVEATS = (
     "The agent's own summary shaped what it did next, which is in that summary's favor; the agent "
@@ -54,7 +53,7 @@ def run(paths: Sequence[Path] = (), policies: Sequence[Policy] = POLICIES) -> Re
     found = events(sessions(paths))
     scores = measure(found, policies)
     recalled = searching.measure(found)
-    note = f"Means over events; characters are means too. {SAMPLE} {CAVEATS}"
+    note = f"Means over events. {SAMPLE} {CAVEATS}"
     return Result(
         "continuity",
         (

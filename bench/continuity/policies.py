@@ -105,7 +105,7 @@ def command(*arguments: str) -> Build:
     return build
 
 
-SIZES = {"equal size": 1.0, "twice the size": 2.0, "four times the size": 4.0}
+SIZES = {"1x": 1.0, "2x": 2.0, "4x": 4.0}
 
 
 def at_sizes(name: str, build: Build) -> tuple[Policy, ...]:

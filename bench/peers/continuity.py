@@ -36,7 +36,7 @@ def replay() -> Result:
         by = _means([each for each in scores if each.policy == policy.name])
         rows.append((policy.name, *(f"{by[kind]:.2f}" if kind in by else "" for kind in _KINDS)))
     note = (
-        f"{len(found)} events. Equal size is that of the agent's own summary; at cuts, where there "
+        f"{len(found)} events. 1x is the size of the agent's own summary; at cuts, where there "
         "is none, the usual size of one."
     )
     table = Table("continuity-peers", ("policy", *_KINDS.values()), tuple(rows), note)
