@@ -321,14 +321,14 @@ _MUST = Wording(
 )
 _MUST_ELSEWHERE = Wording(
     "darf nicht niemals keinen keinesfalls verboten bitte immer nie nur kein keine keinem keiner "
-    "keinn keinm keinr nunca no prohibido hay tienes debe deben siempre ne toujours "
+    "keines keinn keinm keinr nunca no prohibido hay tienes debe deben siempre ne toujours "
     "interdit faut vietato proibido proibida proibito",
     r"\b(?:d(?:arf|ürfen) (?:\w+ ){0,3}?(?:nicht|nie|niemals|keine?[nmr]?|nur)"
     r"|niemals|auf keinen fall|keinesfalls|verboten|bitte (?:nur|nie|immer|keine?[nmr]?))\b"
     r"|^(?:bitte )?(?!das|es|die|der|ich|wir|er|sie)[a-zäöü]{2,}e?(?: mir| uns| bitte)?"
     r" (?:immer|nie|niemals|nur|keine?[nmr]?)\b"
     r"|^(?:bitte )?(?:fass|rühr|änder|lösch|benutz|verwend|schreib|mach|nimm|entfern|ersetz|push"
-    r"|committ|installier)\w* .{0,60}\b(?:nicht|nie|niemals|kein\w*)\b"
+    r"|committ|installier)\w* .{0,60}\b(?:nicht|nie|niemals|kein(?:e[mnrs]?)?)\b"
     r"|\b(?:nunca|jamás|prohibido|(?:hay|tienes) que)\b|\bdeben? (?!de\b)"
     r"|^(?:por favor )?\w+[ae] siempre\b|^siempre \w+[ae]\b|^no \w+[ae]s\b"
     r"|\bne \w+ (?:jamais|pas)\b|^\w+(?:ez|e) toujours\b|\b(?:interdit|il faut)\b"
