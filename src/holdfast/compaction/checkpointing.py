@@ -31,8 +31,7 @@ LEAST = 320
 _OF_LIVE = 0.25
 _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
-it has all of it. A window that fills again and again has none below that: each fold has to free
-room, and its names are in the store."""
+it has all of it."""
 _JOINTS = 12
 """Tokens for the headings of what stands beside the record."""
 
@@ -86,11 +85,7 @@ def compose(
     note = _note(plan, context, draft)
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
     # In a small window a sentence says more than a name, and so does what a model wrote.
-    of_ledger = _OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER
-    if shares.strict:
-        of_ledger *= min(1.0, budget / _AMPLE)
-    elif record_room(shares) < _AMPLE:
-        of_ledger = 0.0
+    of_ledger = (_OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER) * min(1.0, budget / _AMPLE)
     room = int(left * (1 - of_ledger))
     if not shares.strict:
         room = min(record_room(shares), room)
@@ -123,7 +118,7 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
         each
         for each in told
         if id(each) not in known
-        and (each.kind is not StatementKind.LOOK or each.section == "evidence")
+        and not (each.section == "files" and each.kind is StatementKind.LOOK)
         and each.label != MORE
         and not is_code(each.text)
         and not narrates(each.text)
