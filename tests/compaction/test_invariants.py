@@ -380,27 +380,6 @@ def test_results_that_a_tail_has_only_to_be_long_enough_give_way_to_its_budget()
     assert Scale().total(tail) <= policy.target_tokens
 
 
-def test_a_small_window_that_fills_again_lists_no_evidence() -> None:
-    moved = "We moved load_part_{0} to src/part_{0}/run.py for the sake of v2.{0}. "
-    talk = [
-        message
-        for turn in range(400)
-        for message in (
-            user(f"Go on with part {turn}."),
-            *step(f"c{turn}", f"make part_{turn}", "ok"),
-            assistant("".join(moved.format(10 * turn + at) for at in range(10))),
-        )
-    ]
-    small, large = (
-        compacted((*talk, user("And now?")), Policy(context_length=size))
-        for size in (16_000, 64_000)
-    )
-    assert isinstance(small, Folded)
-    assert isinstance(large, Folded)
-    assert "## Evidence" not in str(small.transcript)
-    assert "## Evidence" in str(large.transcript)
-
-
 def test_words_beside_a_heavy_call_stay_and_its_result_gives_way() -> None:
     said = assistant("I read the log first.", call("log", "bash", '{"command": "cat log"}'))
     transcript = long_run(said)

@@ -61,6 +61,7 @@ CHANGED: dict[str, object] = {
     "gateway.first_byte_seconds": 7.0,
     "gateway.silence_seconds": 70.0,
     "gateway.strict": True,
+    "gateway.log_requests": True,
 }
 SENDS = "It is about requests, and only `holdfast chat` sends any."
 REMEMBERS = (

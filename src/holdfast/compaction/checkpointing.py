@@ -13,7 +13,7 @@ from holdfast.compaction.live import LiveState, observe, read_live, render_live
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
 from holdfast.summary.statements import MORE, StatementKind, is_code
-from holdfast.summary.story import narrates
+from holdfast.summary.story import LOOKS, narrates
 from holdfast.transcript import said_in
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
         for each in told
         if id(each) not in known
         and not (each.section == "files" and each.kind is StatementKind.LOOK)
+        and each.label.partition("|")[0] not in LOOKS
         and each.label != MORE
         and not is_code(each.text)
         and not narrates(each.text)

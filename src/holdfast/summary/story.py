@@ -42,7 +42,16 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Remark, Turn
 
-__all__ = ["PLACES", "SPEAKERS", "USER", "entry_text", "narrates", "read_entry", "story_of"]
+__all__ = [
+    "LOOKS",
+    "PLACES",
+    "SPEAKERS",
+    "USER",
+    "entry_text",
+    "narrates",
+    "read_entry",
+    "story_of",
+]
 
 USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
 SPEAKERS = (USER, NOTED, ASSISTANT, PLAN, UNVERIFIED)
@@ -57,7 +66,8 @@ _THIN = 16
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
-_LOOKS = frozenset({"READ", "SEARCHED", "FETCHED"})
+LOOKS = frozenset({"READ", "SEARCHED", "FETCHED"})
+"""What was done and changed nothing; a command that ran may have said something."""
 _RAN = re.compile(r'(?<="); ')
 """What stands between commands that are told on one line, each with what it answered."""
 _BEGINNING = 80
@@ -300,7 +310,7 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         if done := _TOOL.match(text):
             verb, words, tool = done.groups()
             for line in _RAN.split(words) if verb == "RAN" else [words]:
-                looks = only_looked(line) if verb == "RAN" else verb in _LOOKS
+                looks = only_looked(line) if verb == "RAN" else verb in LOOKS
                 kind = StatementKind.LOOK if looks else StatementKind.CHANGE
                 yield Statement(kind, line, label=f"{verb}|{tool}", density=0.7)
             continue
