@@ -28,7 +28,7 @@ from holdfast.trajectories.items import find_inputs
 from holdfast.trajectories.output import OutputFiles, RunOutput
 from holdfast.trajectories.running import HereExecutor, PoolExecutor, RunProgress, run, run_identity
 from holdfast.trajectories.work import Work, prepare_process
-from holdfast.wiring.summarizers import summarizer_of
+from holdfast.wiring.models import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping

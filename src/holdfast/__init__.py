@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.engines.contract import ContextEngine
     from holdfast.engines.registry import register_context_engine
     from holdfast.errors import HoldfastError
-    from holdfast.recall.tool_schema import session_search_tool
+    from holdfast.recall.arguments import session_search_tool
     from holdfast.redaction import Redactor, redact
     from holdfast.session import Usage
     from holdfast.wiring import Compressor, compact, compress, estimate_tokens
@@ -89,7 +89,7 @@ _HOMES = {
     "holdfast.engines.contract": ("ContextEngine",),
     "holdfast.engines.registry": ("register_context_engine",),
     "holdfast.errors": ("HoldfastError",),
-    "holdfast.recall.tool_schema": ("session_search_tool",),
+    "holdfast.recall.arguments": ("session_search_tool",),
     "holdfast.redaction": ("Redactor", "redact"),
     "holdfast.session": ("Usage",),
     "holdfast.wiring": ("Compressor", "compact", "compress", "estimate_tokens"),

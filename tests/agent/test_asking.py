@@ -3,8 +3,8 @@
 import pytest
 
 from holdfast.agent import Agent
-from holdfast.agent.asking import is_cut, scrubbed
 from holdfast.agent.events import ThinkingStreamed
+from holdfast.agent.turn import is_cut, scrubbed
 from holdfast.ports import model as port
 from holdfast.wiring import Conversation
 from tests.agent.scripted import ScriptedModel, completion

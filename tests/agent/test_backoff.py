@@ -1,6 +1,6 @@
 """How often a model is asked again, and how long is waited in between."""
 
-from holdfast.agent.backoff import Backoff
+from holdfast.agent.turn import Backoff
 from holdfast.errors import ModelUnavailable
 
 

@@ -9,7 +9,7 @@ from holdfast.agent.toolbox import Outcome
 from holdfast.compaction import Policy
 from holdfast.conversation import SessionSearch
 from holdfast.engines import ChatEngine, EngineDeps
-from holdfast.recall.tool_schema import session_search_tool
+from holdfast.recall.arguments import session_search_tool
 from holdfast.testing import FixedClock
 from holdfast.wire.tool_specs import ToolSpec, write_tools
 from holdfast.wiring import Conversation

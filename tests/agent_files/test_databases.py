@@ -10,7 +10,6 @@ import pytest
 
 from holdfast.agent_files.databases import detect_database, is_database, tell_database
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Guess
 from holdfast.formats.events import (
     About,
     CompactionEvent,
@@ -20,6 +19,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
+from holdfast.formats.reader import Guess
 from holdfast.formats.replay import replay
 from tests.formats.langgraph.graphs import Saver, human
 

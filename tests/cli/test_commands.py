@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.commands import as_typed, to_type
+from holdfast.cli.root import as_typed, to_type
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from tests.cli.running import run

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.context_map import Frame, conversation_strip, fold_strip, legend, window_bar
+from holdfast.cli.inspect import Frame, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.screen import plain
 from holdfast.tokens import Scale
 from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult

@@ -421,7 +421,7 @@ def test_an_empty_file_is_no_store_that_is_in_order(home: Path) -> None:
 def test_a_model_on_this_machine_without_its_file_is_told(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.providers.model_files.find_spec", lambda _: None)
+    monkeypatch.setattr("holdfast.providers.local_model.find_spec", lambda _: None)
     usual = run("doctor", "--offline")
     assert "warn model: the one on this machine, smollm2, whose file is not here" in usual.text
     assert "holdfast models pull smollm2" in usual.text

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from holdfast.cli.progress import ProgressMeter, megabytes, meter_for
+from holdfast.cli.screen import ProgressMeter, megabytes, meter_for
 
 
 class Shown:

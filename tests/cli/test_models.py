@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.providers.model_files import MODELS
+from holdfast.providers.local_model import MODELS
 from tests.cli.running import run
 
 

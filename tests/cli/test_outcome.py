@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from holdfast.cli.compressing import Compressed, compressed_drawn
+from holdfast.cli.compress import Compressed, compressed_drawn
 from holdfast.cli.sample import sample_session
 from holdfast.cli.screen import plain
 from holdfast.compaction import Folded, Pruned

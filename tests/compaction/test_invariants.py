@@ -42,7 +42,7 @@ from holdfast.transcript import (
     shape,
 )
 from holdfast.wire import DIALECTS
-from holdfast.wire.signing import check_of, recognized
+from holdfast.wire.provenance import check_of, recognized
 from tests.compaction.sessions import sessions, windows
 
 SECRET = "sk-ant-api03-" + "A1b2C3d4" * 6

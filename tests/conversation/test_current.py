@@ -13,7 +13,7 @@ from holdfast.conversation import (
     activate,
     current_session,
 )
-from holdfast.conversation.current import follow
+from holdfast.conversation.live import follow
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,7 @@ import pytest
 
 from holdfast.conversation import StoredConversation
 from holdfast.conversation.effects import wait
-from holdfast.conversation.lease import Free, Taken, hold_lease
-from holdfast.conversation.lease_holders import lease_holder
+from holdfast.conversation.lease import Free, Taken, hold_lease, lease_holder
 from holdfast.conversation.passes import CompactionTrigger, commit, compaction_pass
 from holdfast.ports import Lease
 from holdfast.testing import FixedClock

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from holdfast.conversation.lease_holders import is_running, lease_holder, why_void
+from holdfast.conversation.lease import is_running, lease_holder, why_void
 from holdfast.ports import Lease
 
 NOW = 1_700_000_000_000

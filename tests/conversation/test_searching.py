@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from holdfast.conversation import SessionSearch, activate
-from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp
+from holdfast.conversation.live import SESSION_VARIABLE, SessionStamp
 from holdfast.errors import ConfigError
 from holdfast.ports import Store
 from holdfast.session import Cause, Change, Draft, EndReason, Entry, Fork, Piece, Session, Spawn

@@ -6,8 +6,7 @@ import pytest
 
 import holdfast
 from holdfast import ContextEngine
-from holdfast.engines.contract import ATTRIBUTES, REQUIRED, missing_names
-from holdfast.engines.contract_adapter import ContractAdapter
+from holdfast.engines.contract import ATTRIBUTES, REQUIRED, ContractAdapter, missing_names
 from holdfast.testing.check_engine import SHORT, long_talk
 from tests.engines.plugins import Tail
 

@@ -3,8 +3,8 @@
 import pytest
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Style
 from holdfast.formats.events import Problem
+from holdfast.formats.reader import Style
 from holdfast.formats.source import JsonSource, SourceRecord, parse, style_of
 
 

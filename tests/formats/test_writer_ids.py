@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.writer import derived_uuid, is_uuid
+from holdfast.formats.reader import derived_uuid, is_uuid
 
 
 @given(st.text(st.characters(exclude_categories=())))

@@ -9,7 +9,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.writer import with_lone_summaries
+from holdfast.formats.reader import with_lone_summaries
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, ToolCall
 
 SUMMARY = Summary("so far")

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.errors import ConfigError, HoldfastError, InvalidTranscript
 from holdfast.formats import ReadOnlyFormat, read, write
-from holdfast.formats.document import Document, Envelope
 from holdfast.formats.events import SourceMetadata, native_of, with_native
+from holdfast.formats.reader import Document, Envelope
 from holdfast.session import Usage
 from holdfast.transcript import Message, Opaque, Role, Text
 from tests.formats.samples import sample

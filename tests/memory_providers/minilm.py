@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.memory_providers.embedding import Embedder
-from holdfast.providers.model_files import MODELS, find
+from holdfast.providers.local_model import MODELS, find
 
 _FOUND = find(MODELS["minilm"], Path("nowhere"))
 FOLDER = _FOUND.folder if _FOUND else Path("nowhere")

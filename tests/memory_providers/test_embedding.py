@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import MemoryUnavailable, MissingExtra
 from holdfast.memory_providers.embedding import WIDTH, Embedder
-from holdfast.providers.model_files import MODELS, find
+from holdfast.providers.local_model import MODELS, find
 from tests.memory_providers.minilm import FOLDER, embedder, needs_minilm
 
 SENTENCES = [

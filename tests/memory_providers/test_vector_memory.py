@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import MemoryUnavailable
-from holdfast.memory_providers.vector_file import VectorFile
-from holdfast.memory_providers.vector_memory import VectorMemory
+from holdfast.memory_providers.vector_memory import VectorFile, VectorMemory
 from holdfast.testing import FixedClock
 from holdfast.testing.builders import assistant, user
 from tests.memory_providers.minilm import FOLDER, embedder, needs_minilm
@@ -153,7 +152,7 @@ import sys
 from pathlib import Path
 from holdfast.memory_providers.embedding import Embedder
 from holdfast.system.system_clock import SystemClock
-from holdfast.memory_providers.vector_file import VectorFile
+from holdfast.memory_providers.vector_memory import VectorFile
 from holdfast.memory_providers.vector_memory import VectorMemory
 memory = VectorMemory(VectorFile(Path(sys.argv[1])), Embedder(Path(sys.argv[2])), SystemClock())
 for number in range(4):

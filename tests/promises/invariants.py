@@ -14,7 +14,7 @@ from holdfast.redaction import redact
 from holdfast.transcript import Role, Transcript, newest_user, open_calls
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import BLANK, END, PREFIX
-from holdfast.wire.signing import recognized
+from holdfast.wire.provenance import recognized
 from tests.promises.conversations import Messages
 
 UNTOUCHED = ("unchanged", "abandoned")

@@ -6,8 +6,7 @@ from importlib.util import find_spec
 import pytest
 
 from holdfast.config import home
-from holdfast.providers.local_model import LocalModel
-from holdfast.providers.model_files import find, model_named
+from holdfast.providers.local_model import LocalModel, find, model_named
 
 
 def local_model(context_length: int, **more: str) -> LocalModel:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ConfigError, ModelMissing
-from holdfast.providers.model_files import MODELS, FoundModel, Model, ModelFile, find, require
+from holdfast.providers.local_model import MODELS, FoundModel, Model, ModelFile, find, require
 
 TINY = Model(
     "tiny", "a test", "tiny-model", "1.0", (ModelFile("tiny_model/files/one.bin", 3, "00"),)

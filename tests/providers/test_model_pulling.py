@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ModelMissing
-from holdfast.providers import model_pulling
-from holdfast.providers.model_files import FoundModel, Model, ModelFile
-from holdfast.providers.model_pulling import pull
+from holdfast.providers import local_model as model_pulling
+from holdfast.providers.local_model import FoundModel, Model, ModelFile, pull
 
 CONTENT = b"weights" * 1_000
 META = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.recall.moments import moment
+from holdfast.recall.values import moment
 
 NOW = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 

@@ -1,5 +1,6 @@
 """Results say where they are from, what is around, and how to go on."""
 
+from holdfast.recall.asked import ResultLimits, Told, cropped, told, when
 from holdfast.recall.shapes import (
     Beginning,
     ConversationList,
@@ -9,7 +10,6 @@ from holdfast.recall.shapes import (
     Neighborhood,
     OneMessage,
 )
-from holdfast.recall.told import ResultLimits, Told, cropped, told, when
 from holdfast.recall.values import MatchTier
 from holdfast.session import Entry, Kind, Session
 from holdfast.transcript import Message, Role, Text, ToolResult

@@ -9,9 +9,13 @@ from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter, ValidationError
 
 from holdfast.errors import ConfigError
-from holdfast.recall.arguments import SearchArguments, read_arguments
+from holdfast.recall.arguments import (
+    SearchArguments,
+    ToolStyle,
+    read_arguments,
+    session_search_tool,
+)
 from holdfast.recall.asked import Wrong
-from holdfast.recall.tool_schema import ToolStyle, session_search_tool
 
 STYLES: dict[ToolStyle, type[object]] = {
     "openai": ChatCompletionFunctionToolParam,

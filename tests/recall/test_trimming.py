@@ -5,6 +5,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.recall.asked import Told
 from holdfast.recall.shapes import (
     Beginning,
     Excerpt,
@@ -14,7 +15,6 @@ from holdfast.recall.shapes import (
     QuotedPassages,
     Result,
 )
-from holdfast.recall.told import Told
 from holdfast.recall.trimming import BUDGET, fitted, written
 from holdfast.recall.values import MatchTier
 from holdfast.session import Session

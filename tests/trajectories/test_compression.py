@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.redaction import Redactor
 from holdfast.summary import Written
 from holdfast.tokens import IMAGE_TOKENS
+from holdfast.trajectories.asking import NOTICE, PREFIX
 from holdfast.trajectories.compression import (
     CompressedTrajectory,
     Pending,
@@ -22,7 +23,6 @@ from holdfast.trajectories.compression import (
     prepare,
 )
 from holdfast.trajectories.metrics import TrajectoryMetrics
-from holdfast.trajectories.summaries import NOTICE, PREFIX
 from tests.trajectories.material import (
     SECRETS,
     SHAPES,

@@ -16,9 +16,14 @@ from holdfast.errors import SummarizerUnavailable
 from holdfast.providers import ExactCounter
 from holdfast.providers.callable_summarizer import CallableSummarizer
 from holdfast.summary import Written
-from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits
+from holdfast.trajectories.asking import (
+    BulkSummarizer,
+    RegionMaterial,
+    SummaryLimits,
+    ask_for,
+    cut_to,
+)
 from holdfast.trajectories.items import Item
-from holdfast.trajectories.summaries import RegionMaterial, ask_for, cut_to
 from holdfast.trajectories.turns import read_turns
 from holdfast.trajectories.work import Failed
 from tests.trajectories.material import (

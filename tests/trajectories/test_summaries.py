@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.providers import ExactCounter
+from holdfast.trajectories.asking import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told
 from holdfast.trajectories.compression import Pending, Rules, TrajectoryPolicy, finish, prepare
-from holdfast.trajectories.summaries import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told
 from holdfast.trajectories.turns import read_turns
 from tests.trajectories.material import (
     SHAPES,

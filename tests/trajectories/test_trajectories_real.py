@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.trajectories.asking import NOTICE
 from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.items import batches, find_inputs
-from holdfast.trajectories.summaries import NOTICE
 from holdfast.trajectories.work import FinishedTrajectory, Work, process
 from tests.trajectories.material import (
     WORK,

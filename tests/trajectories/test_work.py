@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from holdfast.errors import ConfigError
 from holdfast.summary import Written
+from holdfast.trajectories.asking import NOTICE
 from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.items import Item, TrajectoryBatch, batches, find_inputs
-from holdfast.trajectories.summaries import NOTICE
 from holdfast.trajectories.work import (
     Failed,
     FinishedTrajectory,

@@ -23,7 +23,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.transfer.prefix_hash import EMPTY_PREFIX, prefix_hash
+from holdfast.transfer.strands import EMPTY_PREFIX, prefix_hash
 from tests.transfer.taking import told
 
 PARTS = (

@@ -1,7 +1,7 @@
 """A lineage is a tree whose nodes stand below the session they came from."""
 
 from holdfast.session import Fork, Session
-from holdfast.views.lineage import LineageNode, LineageTree
+from holdfast.views.timeline import LineageNode, LineageTree
 
 
 def session(id_: str, parent: str | None = None, started: int = 0) -> Session:

@@ -20,7 +20,7 @@ from holdfast.transcript import (
 )
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import END, PREFIX
-from holdfast.wire.signing import check_of, recognized, signed
+from holdfast.wire.provenance import check_of, recognized, signed
 
 NAMES = sorted(DIALECTS)
 # Five dialects each take their share of what the profile grants one property.

@@ -19,7 +19,7 @@ from holdfast.transcript import (
     shape,
 )
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.signing import check_of, recognized, signed
+from holdfast.wire.provenance import check_of, recognized, signed
 
 SHAREGPT = DIALECTS["sharegpt"]
 

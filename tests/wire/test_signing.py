@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, Transcript
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.signing import DIGITS, check_of, recognized, signed, unsigned
+from holdfast.wire.provenance import DIGITS, check_of, recognized, signed, unsigned
 
 TEXTS = st.text(min_size=1, max_size=60).filter(str.strip)
 ROLES = st.sampled_from([Role.USER, Role.ASSISTANT])

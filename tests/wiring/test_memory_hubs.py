@@ -9,8 +9,7 @@ import pytest
 from holdfast.config import Settings
 from holdfast.config.settings import MemorySettings, StoreSettings
 from holdfast.errors import ConfigError
-from holdfast.wiring.memory_hubs import memory_hub_of
-from holdfast.wiring.remembered import memory_files_of, memory_folder
+from holdfast.wiring.memories import memory_files_of, memory_folder, memory_hub_of
 
 
 def test_memory_lies_beside_the_sessions_of_the_profile(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_local_model_that_is_unknown_or_not_here_is_a_sentence(
 ) -> None:
     with pytest.raises(ConfigError, match="there is no local model 'gpt-9'"):
         local_model("gpt-9")
-    monkeypatch.setattr("holdfast.providers.model_files.find_spec", lambda _: None)
+    monkeypatch.setattr("holdfast.providers.local_model.find_spec", lambda _: None)
     with pytest.raises(ModelMissing, match="holdfast models pull smollm2"):
         model_of("local", environ={"HOLDFAST_HOME": str(tmp_path)})
 

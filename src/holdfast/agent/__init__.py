@@ -1,7 +1,7 @@
 """The agent: a conversation, a model, tools and memory, joined to the loop of a turn.
 
 Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `session_tools`, `drafts`,
-`asking`, `backoff`, `turn`, `delegating`; `rehearsal` holds the words of a demonstration.
+`turn`, `delegating`; `rehearsal` holds the words of a demonstration.
 
 Each name is loaded when it is first used: the search for files is a program of its own and needs
 none of the rest.
@@ -13,11 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.agent.asking import Caching
     from holdfast.agent.delegating import Delegate
     from holdfast.agent.session_tools import Memory, PastSessions, Plan, memory_tools
     from holdfast.agent.toolbox import Permission, Tool, Toolbox, ToolFailed
-    from holdfast.agent.turn import Agent, Habits
+    from holdfast.agent.turn import Agent, Caching, Habits
     from holdfast.agent.workplace import ListFiles, ReadFile, RunCommand, SearchFiles, Workplace
 
 __all__ = [
@@ -42,7 +41,7 @@ __all__ = [
 
 _HOMES = {
     "Agent": "turn",
-    "Caching": "asking",
+    "Caching": "turn",
     "Delegate": "delegating",
     "Habits": "turn",
     "ListFiles": "workplace",

@@ -18,9 +18,8 @@ from urllib.parse import quote
 
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize_tables
-from holdfast.formats.document import Guess
 from holdfast.formats.events import Problem
-from holdfast.formats.reader import EVERYWHERE
+from holdfast.formats.reader import EVERYWHERE, Guess
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

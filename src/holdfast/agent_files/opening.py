@@ -22,8 +22,8 @@ from holdfast.agent_files.files import (
 )
 from holdfast.errors import DecodeError, MissingExtra
 from holdfast.formats.catalog import HEAD, IN_DATABASES, SESSIONS
-from holdfast.formats.document import Guess, Style
 from holdfast.formats.events import About, Problem, StrandStarted
+from holdfast.formats.reader import Guess, Style
 from holdfast.formats.reading import detect_source
 from holdfast.formats.source import JsonSource, SourceRecord, is_too_long, stream_records
 from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly

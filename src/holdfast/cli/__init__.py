@@ -1,6 +1,6 @@
 """The command line. Nothing is imported until a command is run, so that `--help` is quick.
 
-Read in this order: `commands`, `screen`, `files`, `root`, then one module a command.
+Read in this order: `screen`, `files`, `root`, then one module a command.
 """
 
 __all__ = ["main"]

@@ -7,7 +7,7 @@ import os
 
 import click
 
-from holdfast.cli.commands import as_typed, examples
+from holdfast.cli.root import as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact

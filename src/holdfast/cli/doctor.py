@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.doctor_checks import CheckState, basic_checks, checks
 from holdfast.cli.flags import configuration, store_flags
+from holdfast.cli.root import Exit, as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
 from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file

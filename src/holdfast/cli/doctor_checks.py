@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 
 from holdfast.cli.flags import now_ms
 from holdfast.config import Settings, load
-from holdfast.config.home import config_file, home
-from holdfast.conversation.lease_holders import why_void
+from holdfast.config.loading import config_file, home
+from holdfast.conversation.lease import why_void
 from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.ports import Capability
-from holdfast.providers.model_files import MODELS, find
+from holdfast.providers.local_model import MODELS, find
 from holdfast.providers.provider_errors import SERVER_KEY
 from holdfast.tokens import family_of
 from holdfast.views.words import clock_time, counted, crop
@@ -468,8 +468,7 @@ def _engine(settings: Settings) -> Check:
 
 def _memory(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     from holdfast.memory import NOTEBOOKS, usage
-    from holdfast.wiring.memories import memory_of
-    from holdfast.wiring.remembered import memory_files_of
+    from holdfast.wiring.memories import memory_files_of, memory_of
 
     try:
         files = memory_files_of(settings, environ)

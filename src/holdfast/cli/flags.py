@@ -209,7 +209,7 @@ def parse_moment(text: str, now_ms: int, *, end: bool = False) -> int:
         click.BadParameter: when the text means no moment; it says what can be read.
     """
     # Imported only here: most commands read no time.
-    from holdfast.recall.moments import MOMENTS, moment
+    from holdfast.recall.values import MOMENTS, moment
 
     try:
         now = datetime.fromtimestamp(now_ms / 1000).astimezone()

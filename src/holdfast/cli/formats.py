@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, examples
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.formats import FORMATS
 
@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     if files:
         # Imported only here: the list needs no file.
         from holdfast.agent_files.opening import Closed, FoundFile, Reading, examine
-        from holdfast.cli.reading import named_files
+        from holdfast.cli.files import named_files
 
         with named_files(files) as find:
             walk = find()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import examples
 from holdfast.cli.files import about, read_input
 from holdfast.cli.flags import json_flag
+from holdfast.cli.root import examples
 from holdfast.cli.screen import Line, Styled, show_answer, table
 
 if TYPE_CHECKING:

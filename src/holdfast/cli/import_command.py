@@ -14,8 +14,7 @@ import click
 
 from holdfast.agent_files.finding import find_in_places
 from holdfast.agent_files.opening import AUTO, Closed, FileWatch, FoundFile, Passed, Reading, gather
-from holdfast.cli.commands import Exit, examples
-from holdfast.cli.files import PIPE
+from holdfast.cli.files import PIPE, named_files
 from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
     ImportReport,
@@ -24,9 +23,8 @@ from holdfast.cli.import_report import (
     problems_drawn,
     report_drawn,
 )
-from holdfast.cli.progress import meter_for
-from holdfast.cli.reading import named_files
-from holdfast.cli.screen import error_text, screen, show_json, tell
+from holdfast.cli.root import Exit, examples
+from holdfast.cli.screen import error_text, meter_for, screen, show_json, tell
 from holdfast.formats import FORMATS
 from holdfast.transfer import Count, ImportTally
 from holdfast.views.words import clean, counted
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 
     from holdfast.agent_files.finding import File, Walk
     from holdfast.agent_files.opening import Look
-    from holdfast.cli.progress import ProgressMeter
+    from holdfast.cli.screen import ProgressMeter
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import place_of
-from holdfast.cli.commands import Exit
-from holdfast.cli.progress import megabytes
-from holdfast.cli.screen import Styled, table
+from holdfast.cli.root import Exit
+from holdfast.cli.screen import Styled, megabytes, table
 from holdfast.transfer import ImportTally
 from holdfast.views.words import ago, cells, clean, counted, crop
 from holdfast.wiring.import_job import ImportStatus

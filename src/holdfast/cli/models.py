@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import as_typed, examples
+from holdfast.cli.root import as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table, tell
 from holdfast.config import home
 
 if TYPE_CHECKING:
-    from holdfast.providers.model_files import FoundModel, Model
+    from holdfast.providers.local_model import FoundModel, Model
 
 __all__ = ["command"]
 
@@ -32,7 +32,7 @@ def command() -> None:
 @_JSON
 def listed(*, as_json: bool) -> None:
     """List the models that can be had, and where each is."""
-    from holdfast.providers.model_files import MODELS, find
+    from holdfast.providers.local_model import MODELS, find
 
     places = [(each, find(each, home(os.environ))) for each in MODELS.values()]
     if as_json:
@@ -58,8 +58,7 @@ def pulled(*, name: str, as_json: bool) -> None:
     nothing in it is run. Every file is checked against a hash that this version of holdfast
     knows, and then moved into place whole.
     """
-    from holdfast.providers.model_files import find, model_named
-    from holdfast.providers.model_pulling import pull
+    from holdfast.providers.local_model import find, model_named, pull
 
     model, place = model_named(name), home(os.environ)
     before = find(model, place)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE, input_stream, refused
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import output_bytes, show_json
 from holdfast.config import load
 from holdfast.redaction import Redactor

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import examples
 from holdfast.cli.pointing import AGENTS, pointing, url_of
+from holdfast.cli.root import examples
 from holdfast.cli.screen import Unusable, silence_log, tell
 from holdfast.config import load
 from holdfast.errors import ConfigError, MissingExtra

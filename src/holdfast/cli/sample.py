@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, as_typed, examples
-from holdfast.cli.compressing import figures
-from holdfast.cli.context_map import Frame, legend, window_bar
+from holdfast.cli.compress import figures
 from holdfast.cli.files import write_output
+from holdfast.cli.inspect import Frame, legend, window_bar
+from holdfast.cli.root import Exit, as_typed, examples
 from holdfast.cli.screen import Styled, screen, show_json, wrapped
 from holdfast.config import Settings
 from holdfast.config.settings import ModelSettings

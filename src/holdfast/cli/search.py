@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 
 import click
 
-from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Sort, Wrong

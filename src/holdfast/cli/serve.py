@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import examples
 from holdfast.cli.flags import json_flag, profile_flag
 from holdfast.cli.pointing import AGENTS, pointing, url_of
+from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, flush_output, show_answer, show_json, tell
 from holdfast.config import KEYS, Flag, Setting, checked, load
 from holdfast.errors import MissingExtra

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import json_flag, now_ms
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_answer, show_json, table, tell
 from holdfast.views.words import clock_time, iso_time
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from holdfast.cli.commands import Exit, examples
-from holdfast.cli.compressing import window_of
-from holdfast.cli.files import about
+from holdfast.cli.compress import window_of
+from holdfast.cli.files import about, open_input
 from holdfast.cli.flags import configuration, conversation_flag, store_flags
-from holdfast.cli.reading import open_input
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.formats import FORMATS, detect
 from holdfast.formats.documents.container import find_conversation
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
-    from holdfast.cli.reading import OpenedInput
+    from holdfast.cli.files import OpenedInput
     from holdfast.cli.screen import Line
     from holdfast.formats import Document
 

@@ -35,7 +35,7 @@ from holdfast.transcript import (
     ToolResult,
     newest_user,
 )
-from holdfast.wire.signing import signed
+from holdfast.wire.provenance import signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

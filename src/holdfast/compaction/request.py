@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import LiveState
 from holdfast.transcript.toolkit import Toolkit
-from holdfast.wire.signing import unsigned
+from holdfast.wire.provenance import unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.compaction.policy import Policy
     from holdfast.tokens import Scale
     from holdfast.transcript import ToolCall, ToolResult, Transcript
-    from holdfast.wire.signing import Sign
+    from holdfast.wire.provenance import Sign
 
 __all__ = ["PassContext", "Request"]
 

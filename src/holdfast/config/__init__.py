@@ -1,10 +1,9 @@
 """Settings from file, environment and flags, each with where it came from.
 
-Read in this order: `settings`, `kinds`, `table`, `home`, `loading`.
+Read in this order: `settings`, `table`, `loading`.
 """
 
-from holdfast.config.home import config_file, home
-from holdfast.config.loading import Configuration, load
+from holdfast.config.loading import Configuration, config_file, home, load
 from holdfast.config.settings import (
     Default,
     Environment,

@@ -1,15 +1,15 @@
-"""Joins defaults, file, environment and flags into settings, and remembers who won."""
+"""Joins defaults, file, environment and flags into settings, and says where the file lives."""
 
 from __future__ import annotations
 
 import difflib
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from holdfast.config.home import NoHome, config_file
 from holdfast.config.settings import Default, Environment, FileOrigin, Setting, Settings, assemble
 from holdfast.config.table import FORMER, KEYS, checked, read_text, unknown
 from holdfast.errors import ConfigError, reason_of
@@ -19,7 +19,66 @@ if TYPE_CHECKING:
 
     from yaml import Node, SafeLoader, ScalarNode
 
-__all__ = ["Configuration", "load", "read_environment", "read_file"]
+__all__ = [
+    "FILE_NAME",
+    "Configuration",
+    "NoHome",
+    "config_file",
+    "home",
+    "load",
+    "read_environment",
+    "read_file",
+    "user_folder",
+]
+
+FILE_NAME = "config.yaml"
+
+
+class NoHome(ConfigError):
+    """Nothing says where the user's folder is: no `HOME`, and a user that the system lacks."""
+
+
+def home(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """Return the home directory: `HOLDFAST_HOME`, else the platform's place for settings.
+
+    Raises:
+        NoHome: when neither is known.
+    """
+    chosen = environ.get("HOLDFAST_HOME", "").strip()
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    return _settings_folder(environ, platform) / "holdfast"
+
+
+def config_file(environ: Mapping[str, str]) -> Path:
+    """Return the path of the configuration file, whether it exists or not."""
+    return home(environ) / FILE_NAME
+
+
+def user_folder(environ: Mapping[str, str]) -> Path:
+    """Return the user's own folder.
+
+    Raises:
+        NoHome: when nothing says where it is.
+    """
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:
+        raise NoHome(
+            "there is no home folder; set HOLDFAST_HOME to a folder for settings and sessions"
+        ) from None
+
+
+def _settings_folder(environ: Mapping[str, str], platform: str) -> Path:
+    user = user_folder(environ)
+    if platform == "darwin":
+        return user / "Library" / "Application Support"
+    if platform == "win32":
+        return Path(environ.get("APPDATA") or user / "AppData" / "Roaming")
+    chosen = Path(environ.get("XDG_CONFIG_HOME", ""))
+    # The XDG rules say that a relative path is to be ignored.
+    return chosen if chosen.is_absolute() else user / ".config"
+
 
 _PREFIX = "HOLDFAST_"
 _NEAR = 0.75

@@ -15,9 +15,9 @@ from functools import cache
 from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
-from holdfast.config.home import NoHome, home
+from holdfast.config.loading import NoHome, home
 from holdfast.errors import ConfigError
-from holdfast.wire.signing import check_of
+from holdfast.wire.provenance import check_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from holdfast.config.kinds import (
+from holdfast.config.settings import (
+    Settings,
     Test,
     are_upstreams,
     converted,
+    flatten,
     is_profile,
     is_url,
     parsed,
     shown,
     within,
 )
-from holdfast.config.settings import Settings, flatten
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -1,15 +1,14 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `dependencies`, `system_prompt`, `window`, `live`, `decode_input`, `log`,
-`effects`, `lease`, `passes`, `compactor`, `lineage`, `difference`, `status`, `stored`; `current`
-for the session of a process; for searching `presence`, `threads`, `finding`, `answering`,
-`searching`.
+`effects`, `lease`, `passes`, `compactor`, `lineage`, `difference`, `status`, `stored`; for
+searching `finding`, `answering`, `searching`.
 """
 
-from holdfast.conversation.current import SESSION_VARIABLE, SessionStamp, activate, current_session
 from holdfast.conversation.dependencies import Dependencies, SessionOptions, Strategy, Switch
 from holdfast.conversation.difference import Difference, difference
 from holdfast.conversation.finding import Found
+from holdfast.conversation.live import SESSION_VARIABLE, SessionStamp, activate, current_session
 from holdfast.conversation.searching import SessionSearch
 from holdfast.conversation.status import Status
 from holdfast.conversation.stored import StoredConversation

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.conversation.finding import Finder, Match, source_of
-from holdfast.conversation.presence import NOWHERE
-from holdfast.conversation.threads import Shown, Thread, shown_of, thread_of
+from holdfast.conversation.window import NOWHERE, Shown, Thread, shown_of, thread_of
 from holdfast.ports import Listing
 from holdfast.recall import snippet
-from holdfast.recall.asked import CURRENT, Wrong
+from holdfast.recall.asked import CURRENT, Told, Wrong, told
 from holdfast.recall.passages import best_pieces, ends_meant
 from holdfast.recall.shapes import (
     Beginning,
@@ -23,7 +22,6 @@ from holdfast.recall.shapes import (
     Quote,
     QuotedPassages,
 )
-from holdfast.recall.told import Told, told
 from holdfast.recall.values import MatchTier
 from holdfast.recall.wording import is_said_by, words_of
 from holdfast.session import Kind, searchable
@@ -32,7 +30,7 @@ from holdfast.transcript import Role
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.conversation.presence import Presence
+    from holdfast.conversation.window import Presence
     from holdfast.ports import Store
     from holdfast.recall import Query
     from holdfast.recall.asked import Browse, Discovery, Inside, Scroll

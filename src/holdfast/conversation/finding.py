@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from holdfast.conversation.presence import NOWHERE, Presence
+from holdfast.conversation.window import NOWHERE, Presence
 from holdfast.recall import MatchTier, matches, parse, snippet
 from holdfast.recall.passages import Source, best_pieces, pieced
 from holdfast.recall.wording import is_echo, is_output, is_said_by

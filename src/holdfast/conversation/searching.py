@@ -14,16 +14,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 from holdfast.conversation.answering import Answering
-from holdfast.conversation.current import current_session
-from holdfast.conversation.presence import NOWHERE, presence_of
+from holdfast.conversation.live import current_session
+from holdfast.conversation.window import NOWHERE, presence_of
 from holdfast.errors import HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.ports import Store
-from holdfast.recall.arguments import SearchArguments, read_arguments
+from holdfast.recall.arguments import SearchArguments, read_arguments, session_search_tool
 from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scroll, Wrong
-from holdfast.recall.moments import moment
-from holdfast.recall.tool_schema import session_search_tool
 from holdfast.recall.trimming import fitted, written
+from holdfast.recall.values import moment
 from holdfast.tokens import Estimator
 from holdfast.wire.json_text import arguments_in
 
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from holdfast.ports import Clock
+    from holdfast.recall.arguments import ToolStyle
     from holdfast.recall.shapes import Result
-    from holdfast.recall.tool_schema import ToolStyle
     from holdfast.tokens import Counter
 
 __all__ = ["OpenProfile", "SessionSearch"]

@@ -1,8 +1,8 @@
 """What drives the pure core against the ports: the only place with effects.
 
-Read in this order: `summarizer_fallback`, `engine`, `chat`. Then what plug-ins implement
-(`contract`), our engines behind it (`contract_adapter`), where they are found (`registry`), and how
-one is hosted: `plugin_thread`, `plugin_messages`, `plugin_engine`.
+Read in this order: `summarizer_fallback`, `engine`, `chat`. Then what plug-ins implement,
+and our engines behind it (`contract`), where they are found (`registry`), and how one is hosted:
+ `plugin_thread`, `plugin_messages`, `plugin_engine`.
 """
 
 import warnings

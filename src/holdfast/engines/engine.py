@@ -45,7 +45,7 @@ from holdfast.summary import Answer, Ask, Declined, Failure
 from holdfast.tokens import Calibration, Counter, Estimator, Load, Scale, load_of, window_from_error
 from holdfast.transcript import Transcript
 from holdfast.transcript.toolkit import Toolkit
-from holdfast.wire.signing import recognized
+from holdfast.wire.provenance import recognized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from holdfast.engines.summarizer_fallback import SummarizerFallback
     from holdfast.ports import Clock, EnginePass, WindowEngine
     from holdfast.transcript import Message
-    from holdfast.wire.signing import Sign
+    from holdfast.wire.provenance import Sign
     from holdfast.wire.tool_specs import ToolSpec
 
 __all__ = [

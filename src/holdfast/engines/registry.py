@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, cast
 from zlib import crc32
 
-from holdfast.config.kinds import is_profile
+from holdfast.config.settings import is_profile
 from holdfast.engines.contract import ContextEngine, missing_names
 from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked

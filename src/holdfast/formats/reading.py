@@ -15,7 +15,6 @@ from holdfast.formats.catalog import (
     choose,
     recognize,
 )
-from holdfast.formats.document import Document, Guess, ReadOnlyFormat, Style
 from holdfast.formats.documents.container import (
     SYSTEM_KEYS,
     ConversationPlace,
@@ -23,14 +22,14 @@ from holdfast.formats.documents.container import (
     find_conversation,
     read_list,
     read_object,
+    window_events,
     write_back,
 )
-from holdfast.formats.documents.events import window_events
 from holdfast.formats.events import About, Problem, native_of, with_native, without_native
 from holdfast.formats.json_access import JsonObject, as_json, is_object, kind_of, mapping, string
+from holdfast.formats.reader import Document, Guess, ReadOnlyFormat, Style, derived_uuid
 from holdfast.formats.replay import replay
 from holdfast.formats.source import parse
-from holdfast.formats.writer import derived_uuid
 from holdfast.wire import DIALECTS
 from holdfast.wire.recognition import agreed, dialect_of, is_message
 
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.formats.catalog import SessionReader
-    from holdfast.formats.document import Document
     from holdfast.formats.events import Event
-    from holdfast.formats.reader import Format
+    from holdfast.formats.reader import Document, Format
     from holdfast.formats.source import JsonSource, SourceRecord
     from holdfast.transcript import Message, Transcript
 

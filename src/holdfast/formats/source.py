@@ -15,9 +15,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
 from holdfast.errors import DecodeError
-from holdfast.formats.document import Style
 from holdfast.formats.events import Problem
 from holdfast.formats.json_access import is_array, is_object
+from holdfast.formats.reader import Style
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:

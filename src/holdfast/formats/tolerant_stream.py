@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize
-from holdfast.formats.document import Style
-from holdfast.formats.documents.container import key_of
-from holdfast.formats.documents.events import document_events
+from holdfast.formats.documents.container import document_events, key_of
 from holdfast.formats.events import MAIN, Problem
 from holdfast.formats.json_access import is_object, kind_of, mapping, string
-from holdfast.formats.reader import SURE
+from holdfast.formats.reader import SURE, Style
 from holdfast.formats.reading import read_conversation, read_source
 from holdfast.formats.source import JsonSource
 

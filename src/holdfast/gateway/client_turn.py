@@ -15,7 +15,7 @@ from holdfast.agent.drafts import CUT_OFF
 from holdfast.compaction import Policy
 from holdfast.conversation.effects import in_store
 from holdfast.engines import EngineDeps
-from holdfast.engines.contract_adapter import truncating_engine
+from holdfast.engines.contract import truncating_engine
 from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.slices import MessageSlices
 from holdfast.session import Kind

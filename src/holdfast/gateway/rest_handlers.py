@@ -30,15 +30,13 @@ from holdfast.gateway.tenants import ApiError
 from holdfast.ports import Amendment
 from holdfast.ports.store import Listing
 from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Wrong
-from holdfast.recall.moments import moment
-from holdfast.recall.values import meant_sources
+from holdfast.recall.values import meant_sources, moment
 from holdfast.session import latest_leaf
 from holdfast.session.lineage_reader import said_until
 from holdfast.system.system_clock import SystemClock
 from holdfast.transcript import Role
-from holdfast.views.compaction_diff import compaction_diff
-from holdfast.views.details import WindowStep, session_details
-from holdfast.views.lineage import lineage_tree
+from holdfast.views.context_map import compaction_diff
+from holdfast.views.inspection import WindowStep, session_details
 from holdfast.views.messages import call_names, entry_fields, full_text, message_fields
 from holdfast.views.search import search_json
 from holdfast.views.sessions import (
@@ -49,6 +47,7 @@ from holdfast.views.sessions import (
     session_fields,
     store_figures,
 )
+from holdfast.views.timeline import lineage_tree
 from holdfast.wire import DIALECTS
 from holdfast.wiring import counter_of, policy_of
 from holdfast.wiring.conversations import stored_conversation
@@ -65,7 +64,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Entry, Session
     from holdfast.transcript import Message
-    from holdfast.views.details import SessionDetails
+    from holdfast.views.inspection import SessionDetails
 
 __all__ = [
     "compress_session",

@@ -31,7 +31,7 @@ from holdfast.gateway.tokens import PREFIX, TokenFile, token_file
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import TurnKeeper
 from holdfast.system.file_edits import make_folder
-from holdfast.wiring.memory_hubs import memory_hub_of
+from holdfast.wiring.memories import memory_hub_of
 from holdfast.wiring.registry import Conversations
 from holdfast.wiring.stores import file_behind, store_of, store_url
 

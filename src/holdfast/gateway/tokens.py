@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.config import home
-from holdfast.config.kinds import is_profile
+from holdfast.config.settings import is_profile
 from holdfast.errors import ConfigError, reason_of
 from holdfast.system.file_edits import locked, make_folder, put_in_place
 

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
-from holdfast.config.kinds import UPSTREAM
+from holdfast.config.settings import UPSTREAM
 from holdfast.errors import ModelUnavailable
 from holdfast.providers.provider_errors import SERVER_KEY
 

@@ -1,8 +1,7 @@
 """Memory as values: what is kept, what may be kept, and how a model is told of it.
 
-Read in this order: `entries`, `screening`, `prompt_block`,
-then `scrubber` and `shareable`, which keep memory out of what is said, and out of memory
-what was not said.
+Read in this order: `entries`, `screening`, `prompt_block`, then `shareable`, which keeps out of
+memory what was not said.
 """
 
 from holdfast.memory.entries import (
@@ -29,13 +28,16 @@ from holdfast.memory.entries import (
 from holdfast.memory.prompt_block import (
     FENCE_END,
     FENCE_START,
+    LONGEST_TAG,
     ProjectFile,
+    Scrubber,
     fenced,
     prompt_block,
+    scrub,
     usage,
+    without_tags,
 )
 from holdfast.memory.screening import LEFT_OUT, Finding, screen, softened
-from holdfast.memory.scrubber import LONGEST_TAG, Scrubber, scrub, without_tags
 from holdfast.memory.shareable import is_bare_command, own_words, shareable
 
 __all__ = [

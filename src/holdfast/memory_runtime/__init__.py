@@ -1,13 +1,17 @@
 """Drives memory providers beside a conversation: deadlines, order, and nothing that escapes.
 
-Read in this order: `provider_status`, `timeout_provider`, `provider_tools`, `memory_hub`.
+Read in this order: `timeout_provider`, `memory_hub`.
 """
 
 import warnings
 
 from holdfast.memory_runtime.memory_hub import MemoryHub, MemoryTerms
-from holdfast.memory_runtime.provider_status import MemoryStatus, ProviderStatus
-from holdfast.memory_runtime.timeout_provider import SerialExecutor, TimeoutProvider
+from holdfast.memory_runtime.timeout_provider import (
+    MemoryStatus,
+    ProviderStatus,
+    SerialExecutor,
+    TimeoutProvider,
+)
 
 __all__ = [
     "MemoryHub",

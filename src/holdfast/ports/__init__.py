@@ -7,18 +7,22 @@ from holdfast.ports.clock import Clock
 from holdfast.ports.driving import arun, run
 from holdfast.ports.engine import Blocking, EnginePass, WindowEngine
 from holdfast.ports.memory import MemoryProvider
-from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Thought
+from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Summarizer, Thought
 from holdfast.ports.store import (
+    REQUIRED,
     Amendment,
+    Capability,
+    FileUpkeep,
+    Health,
     Index,
     Lease,
     Leases,
     Listing,
     SessionLog,
     Store,
+    Trash,
+    file_upkeep,
 )
-from holdfast.ports.summarizer import Summarizer
-from holdfast.ports.upkeep import REQUIRED, Capability, FileUpkeep, Health, Trash, file_upkeep
 
 __all__ = [
     "REQUIRED",

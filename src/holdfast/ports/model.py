@@ -1,4 +1,4 @@
-"""A model to talk to, as a port: a request in, words as they come, the answer at the end."""
+"""A model to talk to and a summarizer, as ports: a request in, words or a record out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from holdfast.summary import Ask
     from holdfast.wire import Body
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["ChatModel", "Delta", "Finished", "Prompt", "Spoken", "Thought"]
+__all__ = ["ChatModel", "Delta", "Finished", "Prompt", "Spoken", "Summarizer", "Thought"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,4 +83,30 @@ class ChatModel(Protocol):
 
         Closing the generator ends the request.
         """
+        ...
+
+
+class Summarizer(Protocol):
+    """Writes the text that an ask wants, or raises a `holdfast.errors.SummarizerError`.
+
+    An implementation makes one attempt and translates what went wrong. Retries, cooldowns and
+    the choice of another model belong to the engine, which sees the whole chain.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the name that reports and warnings use, such as the model's."""
+        ...
+
+    @property
+    def window(self) -> int | None:
+        """Return how many tokens a request and its answer may have together, if it is known."""
+        ...
+
+    def write(self, ask: Ask) -> str:
+        """Return the answer to the prompt; called from any thread, often a fresh one."""
+        ...
+
+    async def awrite(self, ask: Ask) -> str:
+        """Return the answer to the prompt without blocking the event loop."""
         ...

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from holdfast.recall.asked import about, cropped, nearest, when
 from holdfast.recall.passages import pieced
-from holdfast.recall.told import about, cropped, nearest, when
 from holdfast.recall.values import MatchTier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.recall.asked import ResultLimits, Told
     from holdfast.recall.passages import MessagePiece
-    from holdfast.recall.told import ResultLimits, Told
     from holdfast.session import Session
 
 __all__ = [

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, cast
 
+from holdfast.recall.asked import ResultLimits
 from holdfast.recall.shapes import OneMessage, QuotedPassages
-from holdfast.recall.told import ResultLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -1,6 +1,5 @@
-"""Layer one: what text costs. Read in this order: `estimate`, `scale`."""
+"""Layer one: what text costs."""
 
-from holdfast.tokens.estimate import Counter, Estimator, family_of
 from holdfast.tokens.scale import (
     BOUNDARY_IMAGE_TOKENS,
     IMAGE_TOKENS,
@@ -8,8 +7,11 @@ from holdfast.tokens.scale import (
     SUMMARY_TOKENS,
     Budget,
     Calibration,
+    Counter,
+    Estimator,
     Load,
     Scale,
+    family_of,
     load_of,
     weight_of,
     window_from_error,

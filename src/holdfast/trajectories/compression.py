@@ -21,8 +21,8 @@ from holdfast.formats.json_access import mapping
 from holdfast.providers.exact_counter import ExactCounter, require_splintr
 from holdfast.summary import Ask, Written
 from holdfast.tokens import Estimator
+from holdfast.trajectories.asking import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told
 from holdfast.trajectories.metrics import TrajectoryMetrics
-from holdfast.trajectories.summaries import NOTICE, PREFIX, RegionMaterial, ask_for, cut_to, told
 from holdfast.trajectories.turns import (
     RawTurn,
     Shape,

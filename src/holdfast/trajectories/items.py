@@ -24,9 +24,9 @@ from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
-from holdfast.formats.document import Guess
 from holdfast.formats.documents.container import key_of
 from holdfast.formats.json_access import is_array, is_object
+from holdfast.formats.reader import Guess
 from holdfast.formats.source import LONGEST_LINE, SourceRecord
 from holdfast.wire.recognition import is_message
 

@@ -20,7 +20,6 @@ import msgspec
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.document import Style
 from holdfast.formats.documents.container import (
     SYSTEM_KEYS,
     ConversationPlace,
@@ -30,6 +29,7 @@ from holdfast.formats.documents.container import (
     read_object,
 )
 from holdfast.formats.json_access import is_object, kind_of, mapping
+from holdfast.formats.reader import Style
 from holdfast.formats.reading import documents_from_events
 from holdfast.redaction import Redactor
 from holdfast.summary import Written

@@ -1,8 +1,8 @@
 """Sessions in from other agents and out to them: events into the store, and the store as events.
 
 In: `importer` reads files with `file_import`, which follows each branch (`strands`), finds by
-`prefix_hash` what is stored (`resuming`), makes rows (`new_session`) and writes (`session_writer`);
-`imported_index`, `link_parents` and `repeated_usage` relate what was imported. Out: `exporter`.
+prefix hashes what is stored (`resuming`), makes rows (`new_session`) and writes (`session_writer`);
+`imported_index` and `repeated_usage` relate what was imported. Out: `exporter`.
 """
 
 from holdfast.transfer.exporter import export_session

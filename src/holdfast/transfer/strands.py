@@ -1,15 +1,32 @@
-"""The import of one branch of a session, as its events arrive: keys and facts, no messages."""
+"""The import of one branch of a session, as its events arrive: keys and facts, no messages.
+
+A prefix hash fixes a message and everything that was told before it: an import knows by it how much
+of a file is stored already, and a stored message keeps its own as `mark`. Only what was said goes
+into it: what a later version of a reader learns to keep beside it must not make old imports look
+different.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, assert_never
 
 from holdfast.formats.replay import merged
 from holdfast.session import Fork
-from holdfast.transcript import Role
+from holdfast.transcript import (
+    Media,
+    Opaque,
+    Recalled,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.transfer.identity import LATEST
-from holdfast.transfer.prefix_hash import EMPTY_PREFIX, prefix_hash
 from holdfast.transfer.resuming import LeftAlone, Resuming
 from holdfast.transfer.session_writer import SessionWriter
 
@@ -18,17 +35,54 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import About, MessageEvent, StrandStarted
     from holdfast.session import Entry
-    from holdfast.transcript import Message
+    from holdfast.transcript import Message, Part
 
 __all__ = [
+    "EMPTY_PREFIX",
     "MessagePlace",
     "RootIndex",
     "State",
     "StrandFacts",
     "StrandHistory",
     "StrandImport",
+    "prefix_hash",
     "sane",
 ]
+
+EMPTY_PREFIX = ""
+"""The prefix hash before the first message."""
+_BYTES = 12
+
+
+def prefix_hash(mark: str, told: MessageEvent) -> str:
+    """Return the hash of a message and of all before it, which `mark` is the hash of."""
+    pieces: list[str] = [mark, told.native.id, told.message.role]
+    for part in told.message.parts:
+        _add(part, pieces)
+    # The lengths keep two texts apart from one that holds both.
+    sizes = ",".join([str(len(piece)) for piece in pieces])
+    written = (sizes + "".join(pieces)).encode("utf-8", "surrogatepass")
+    return blake2b(written, digest_size=_BYTES).hexdigest()
+
+
+def _add(part: Part, pieces: list[str]) -> None:
+    pieces.append(type(part).__name__)
+    match part:
+        case Text() | Thinking() | Summary() | Recalled():
+            pieces.append(part.text)
+        case ToolResult():
+            pieces += (part.call_id, str(part.is_error))
+            for piece in part.content:
+                _add(piece, pieces)
+        case ToolCall():
+            pieces += (part.id, part.name, part.arguments)
+        case Media():
+            pieces += (part.media_type, part.data, part.url)
+        case Opaque():
+            pieces.append(json.dumps(part.value, sort_keys=True, default=str))
+        case _:
+            assert_never(part)
+
 
 _OPENING = 8
 """Messages with words among which a title is looked for."""

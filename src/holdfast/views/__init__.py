@@ -2,8 +2,8 @@
 
 The command line, pages and servers draw what these modules return; nothing here knows a terminal,
 a request or a setting, and what a view needs to know of those is passed to it. Read in this order:
-`words`, `sessions`, `messages`, `context_map`, `details`, `lineage`, `timeline`,
-`compaction_diff`, `inspection`, `search`, `markdown`, `html`, `export`.
+`words`, `messages`, `sessions`, `context_map`, `timeline`, `inspection`, `search`, `markdown`,
+`html`, `export`.
 """
 
 __all__: list[str] = []

@@ -18,8 +18,8 @@ from holdfast.views.sessions import UNTITLED
 
 if TYPE_CHECKING:
     from holdfast.recall import Query
+    from holdfast.recall.asked import Told
     from holdfast.recall.shapes import Quote, Result
-    from holdfast.recall.told import Told
 
 __all__ = ["SearchHit", "marked_lines", "search_hits", "search_json"]
 

@@ -1,15 +1,17 @@
-"""The story of a conversation across its forks: what was said and what became of it, in order.
+"""The story of a conversation across its forks, and the tree of sessions that it went on in.
 
-Nothing is held but the message at hand, so that a conversation of any length can be written out.
+Nothing of the story is held but the message at hand, so that a conversation of any length can be
+written out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.session import Cause, Kind, line_to
+from holdfast.session import Cause, Kind, latest_leaf, line_to
 from holdfast.session.lineage_reader import read_segment, segments_to, window_entries
+from holdfast.transfer import stated_parent, unlinked_children
 from holdfast.views.messages import Visibility, full_text, message_fields, visibility_of
 from holdfast.views.sessions import compaction_fields, session_fields
 from holdfast.views.words import iso_time
@@ -19,16 +21,21 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from holdfast.ports import Store
-    from holdfast.session import CompactionRecord, Entry, Session
+    from holdfast.session import CompactionRecord, Entry, Session, View
     from holdfast.session.lineage_reader import LogSegment
     from holdfast.transcript import Message
+    from holdfast.transfer import StatedParent
 
 __all__ = [
+    "LineageNode",
+    "LineageTree",
     "TimelineCompaction",
     "TimelineEvent",
     "TimelineFork",
     "TimelineMessage",
     "TimelineRewind",
+    "lineage_tree",
+    "parent_words",
     "timeline",
     "window_timeline",
 ]
@@ -179,3 +186,93 @@ def _with(
     record = replace(change.record, summary="") if summaries else change.record
     summaries.clear()
     return replace(change, record=record, summaries=written)
+
+
+@dataclass(frozen=True, slots=True)
+class LineageNode:
+    """A session with what became of its window."""
+
+    session: Session
+    views: tuple[View, ...] = ()
+    compactions: tuple[CompactionRecord, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the session and its windows as plain JSON values."""
+        passes = {each.after: compaction_fields(each) for each in self.compactions}
+        return {
+            **session_fields(self.session),
+            "views": [
+                {
+                    "id": view.id,
+                    "parent": view.parent,
+                    "cause": str(view.cause),
+                    "at": iso_time(view.at),
+                    "compaction": passes.get(view.id),
+                }
+                for view in self.views
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LineageTree:
+    """All sessions of a lineage, seen from one of them."""
+
+    session: str
+    leaf: str
+    """The session in which it goes on."""
+    nodes: tuple[LineageNode, ...]
+    elder: StatedParent | None = None
+    """What the tree belongs to, where the files alone say so."""
+    early: tuple[Session, ...] = ()
+    """What belongs to the tree and was imported before it."""
+
+    def children(self) -> dict[str, list[LineageNode]]:
+        """Return the nodes by their parents, oldest first; those without one under `""`."""
+        known = {node.session.id for node in self.nodes}
+        found: dict[str, list[LineageNode]] = {}
+        # Forks that copied their beginning are of one age, and may have been imported in any order.
+        for node in sorted(self.nodes, key=lambda each: (each.session.started, each.session.id)):
+            parent = node.session.parent or ""
+            found.setdefault(parent if parent in known else "", []).append(node)
+        return found
+
+    def as_json(self) -> dict[str, object]:
+        """Return the tree as plain JSON values."""
+        return {
+            "session": self.session,
+            "leaf": self.leaf,
+            "sessions": [each.as_json() for each in self.nodes],
+            "belongs_to": None if self.elder is None else asdict(self.elder),
+            "imported_before": [each.id for each in self.early],
+        }
+
+
+def lineage_tree(store: Store, session: Session, *, views: bool) -> LineageTree:
+    """Return the lineage of a session.
+
+    Args:
+        store: Where it is kept.
+        session: The session from which it is looked at.
+        views: Whether compactions and rewinds are read as well.
+    """
+    lineage = store.lineage(session.id)
+    return LineageTree(
+        session=session.id,
+        leaf=latest_leaf(lineage, session.id).id,
+        nodes=tuple(
+            LineageNode(each, store.views(each.id), store.compactions(each.id))
+            if views
+            else LineageNode(each)
+            for each in lineage
+        ),
+        elder=stated_parent(store, lineage[0]),
+        early=tuple(unlinked_children(store, lineage[0])),
+    )
+
+
+def parent_words(elder: StatedParent) -> str:
+    """Return in words what a session came from that was imported before it."""
+    if elder.session is None:
+        return f"{elder.name}, which was not imported (by {elder.fork})"
+    return f"{elder.session}, which was imported later (by {elder.fork})"

@@ -1,6 +1,6 @@
 """Transcripts on the wire: one codec and one set of rules for each provider's dialect.
 
-Read in this order: `body`, `fields`, `markers`, `message_text`, then any dialect.
+Read in this order: `common`, `markers`, `message_text`, then any dialect.
 Decoding keeps everything: what the vocabulary does not know rides in extras, filed under the
 dialect, so that the same dialect writes it back exactly and no other one sees it.
 """
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from holdfast.wire import anthropic, gemini, openai_chat, responses, sharegpt
-from holdfast.wire.body import Body, Codec, Dialect, SharedPrefix, with_originals
+from holdfast.wire.common import Body, Codec, Dialect, SharedPrefix, with_originals
 from holdfast.wire.provenance import without_labels
 
 if TYPE_CHECKING:

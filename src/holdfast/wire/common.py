@@ -1,34 +1,58 @@
-"""What several dialects share: ids of calls, media, alternating turns, the pairing of calls."""
+"""What all dialects share: reading fields, ids of calls, media, turns, the pairing of calls.
+
+Every dialect names the place of what it cannot read in the same way. Extras are filed under the
+dialect that knows them. A transcript that moves to another provider then leaves behind what only
+the first one understands, and finds it again on the way back.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar, cast
 from zlib import crc32
 
-from holdfast.transcript import Media, Violation
+from holdfast.errors import DecodeError
+from holdfast.transcript import NO_EXTRAS, Media, Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.wire.fields import Wire
+    from holdfast.transcript import Extras, Transcript
 
 __all__ = [
     "CONTINUES",
     "NO_CONTENT",
+    "Body",
     "CallStep",
+    "Codec",
+    "Dialect",
     "Identities",
     "MediaKind",
+    "Misfit",
+    "SharedPrefix",
+    "Wire",
     "WireTurn",
     "check_pairing",
+    "content_parts",
+    "each",
+    "entries",
     "grouped",
     "is_plain",
     "is_reachable",
+    "kind_in_words",
     "kind_of",
+    "known_string",
+    "leftover",
     "location",
+    "own",
     "placeholder",
     "plain_name",
+    "read_all",
     "read_url",
+    "record",
+    "records",
+    "string",
+    "with_originals",
 ]
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -198,3 +222,200 @@ def check_pairing(steps: Iterable[CallStep]) -> Iterator[Violation]:
             if call_id in waiting:
                 yield Violation(step.index, "pairing", f"call id {call_id!r} is used twice")
             waiting[call_id] = step.index
+
+
+Wire: TypeAlias = "dict[str, object]"
+"""A JSON object on the wire."""
+
+_NOTHING: Wire = {}
+_Read = TypeVar("_Read")
+
+
+class Misfit(Exception):
+    """A value is not what its place asks for; `read_all` adds which message it is in."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        """Keep the path below the message and the problem."""
+        super().__init__(problem)
+        self.path = path
+        self.problem = problem
+
+
+def read_all(
+    dialect: str, place: str, values: Sequence[object], read: Callable[[object], _Read]
+) -> list[_Read]:
+    """Read every message of a body; one that does not fit raises `DecodeError` with its place."""
+    found: list[_Read] = []
+    for index, value in enumerate(values):
+        try:
+            found.append(read(value))
+        except Misfit as misfit:
+            path = f"{place}[{index}]{misfit.path}"
+            raise DecodeError(dialect, path, misfit.problem) from None
+    return found
+
+
+def each(values: object, path: str, read: Callable[[object], _Read]) -> tuple[_Read, ...]:
+    """Read every entry of the list at `path`, naming the entry that cannot be read."""
+    found: list[_Read] = []
+    for index, value in enumerate(entries(values, path)):
+        try:
+            found.append(read(value))
+        except Misfit as misfit:
+            raise Misfit(f"{path}[{index}]{misfit.path}", misfit.problem) from None
+    return tuple(found)
+
+
+def content_parts(content: object, path: str, read: Callable[[object], _Read]) -> tuple[_Read, ...]:
+    """Read content that is not text, which has to be a list of parts."""
+    if isinstance(content, list):
+        return each(cast("object", content), path, read)
+    kind = kind_in_words(content)
+    advice = "; write it as text, for example with json.dumps" if kind == "an object" else ""
+    raise Misfit(path, f"expected text or a list of parts, found {kind}{advice}")
+
+
+def entries(value: object, path: str = "") -> list[object]:
+    """Return the value as a list."""
+    if not isinstance(value, list):
+        raise Misfit(path, f"expected a list, found {kind_in_words(value)}")
+    return cast("list[object]", value)
+
+
+def record(value: object, path: str = "") -> Wire:
+    """Return the value as an object."""
+    if not isinstance(value, dict):
+        raise Misfit(path, f"expected an object, found {kind_in_words(value)}")
+    return cast("Wire", value)
+
+
+def records(value: object) -> list[Wire]:
+    """Return the objects in a value that may be a list; validators ask without raising."""
+    if not isinstance(value, list):
+        return []
+    return [cast("Wire", entry) for entry in cast("list[object]", value) if isinstance(entry, dict)]
+
+
+def string(raw: Wire, key: str, path: str = "") -> str:
+    """Return the text under a key that must be there."""
+    value = raw.get(key)
+    if not isinstance(value, str):
+        found = kind_in_words(value) if key in raw else "nothing"
+        raise Misfit(f"{path}.{key}", f"expected text, found {found}")
+    return value
+
+
+def known_string(raw: Mapping[str, object], key: str) -> str:
+    """Return the text under a key, or nothing when there is none."""
+    value = raw.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def leftover(raw: Wire, known: frozenset[str], dialect: str) -> Extras:
+    """Return the fields the vocabulary does not know, filed under their dialect."""
+    if known.issuperset(raw):
+        return NO_EXTRAS
+    return {dialect: {key: value for key, value in raw.items() if key not in known}}
+
+
+def own(extras: Extras, dialect: str) -> Wire:
+    """Return the fields that this dialect filed, and none of another's; not to be changed."""
+    filed = extras.get(dialect)
+    return cast("Wire", filed) if isinstance(filed, dict) else _NOTHING
+
+
+def kind_in_words(value: object) -> str:
+    """Return what a value is, in words for an error."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case str():
+            return "text"
+        case int() | float():
+            return "a number"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return type(value).__name__
+
+
+class SharedPrefix:
+    """A token that bodies of one growing conversation share.
+
+    Of two bodies with the same token, as they were handed out, the longer one begins with the
+    messages of the shorter one. Who works on each of them needs to look only at what is new.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The conversation of a request, without its model, tools and settings."""
+
+    messages: list[dict[str, object]]
+    """What the provider calls messages, input, contents or conversations."""
+    system: object | None = None
+    """What stands beside them: system, instructions or systemInstruction."""
+    prefix: SharedPrefix | None = field(default=None, compare=False, repr=False)
+    """What it shares with earlier bodies, while nobody changes it; None where nothing is known."""
+
+
+class Dialect(Protocol):
+    """One provider's way to write a conversation, with its rules."""
+
+    @property
+    def name(self) -> str:
+        """Return the name under which the dialect is known."""
+        ...
+
+    @property
+    def decode(self) -> Callable[[Body], Transcript]:
+        """Return the function that reads a body; what it cannot read raises `DecodeError`."""
+        ...
+
+    @property
+    def encode(self) -> Callable[[Transcript], Body]:
+        """Return the function that writes a transcript in the provider's way."""
+        ...
+
+    @property
+    def validate(self) -> Callable[[Body], tuple[Violation, ...]]:
+        """Return the function that names what the provider would refuse."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """A dialect made of three functions."""
+
+    name: str
+    decode: Callable[[Body], Transcript]
+    encode: Callable[[Transcript], Body]
+    validate: Callable[[Body], tuple[Violation, ...]]
+
+
+def with_originals(
+    written: Sequence[dict[str, object]], originals: Sequence[dict[str, object]]
+) -> list[dict[str, object]]:
+    """Return written messages with the caller's own objects wherever they say the same.
+
+    A codec writes keys in its own order. What stays at the start and at the end of a
+    conversation goes out as it came in, byte for byte, so that provider caches hold.
+    """
+    result = list(written)
+    length = min(len(result), len(originals))
+    same_start = next(
+        (index for index in range(length) if result[index] != originals[index]), length
+    )
+    same_end = next(
+        (index for index in range(length) if result[-1 - index] != originals[-1 - index]), length
+    )
+    result[:same_start] = originals[:same_start]
+    if same_end:
+        result[-same_end:] = originals[-same_end:]
+    return result

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import Media
-from holdfast.wire.common import kind_of, location, read_url
-from holdfast.wire.fields import Wire, known_string, own
+from holdfast.wire.common import Wire, kind_of, known_string, location, own, read_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -31,24 +31,22 @@ from holdfast.transcript import (
     ToolResult,
     Violation,
 )
-from holdfast.wire.body import Body
 from holdfast.wire.common import (
     CONTINUES,
     NO_CONTENT,
-    WireTurn,
-    grouped,
-    kind_of,
-    placeholder,
-    read_url,
-)
-from holdfast.wire.fields import (
+    Body,
     Misfit,
     Wire,
+    WireTurn,
     each,
+    grouped,
+    kind_of,
     known_string,
     leftover,
     own,
+    placeholder,
     read_all,
+    read_url,
     record,
     records,
     string,

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
-    from holdfast.wire.fields import Wire
+    from holdfast.wire.common import Wire
 
 __all__ = [
     "arguments_in",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from holdfast.errors import ConfigError, DecodeError
 from holdfast.wire import DIALECTS, Body
-from holdfast.wire.fields import Wire, kind_in_words
+from holdfast.wire.common import Wire, kind_in_words
 from holdfast.wire.recognition import recognized_dialect
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from holdfast.transcript import (
     Text,
     Thinking,
 )
-from holdfast.wire.fields import known_string, own
+from holdfast.wire.common import known_string, own
 from holdfast.wire.markers import (
     BLANK,
     OPEN,

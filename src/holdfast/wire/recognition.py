@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import DecodeError
-from holdfast.wire.fields import Wire, known_string, records
+from holdfast.wire.common import Wire, known_string, records
 from holdfast.wire.responses import ACTIONS, OUTPUTS
 from holdfast.wire.sharegpt import ROLES
 

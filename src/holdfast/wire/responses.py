@@ -28,17 +28,20 @@ from holdfast.transcript import (
     ToolResult,
     Violation,
 )
-from holdfast.wire.body import Body
-from holdfast.wire.common import is_reachable, location, placeholder, read_url
-from holdfast.wire.fields import (
+from holdfast.wire.common import (
+    Body,
     Misfit,
     Wire,
     content_parts,
     each,
+    is_reachable,
     known_string,
     leftover,
+    location,
     own,
+    placeholder,
     read_all,
+    read_url,
     record,
     records,
     string,

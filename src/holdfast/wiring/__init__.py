@@ -1,8 +1,7 @@
 """Joins the parts: the one package that knows which concrete class stands behind each port.
 
-Read in this order: `assembly`, `summarizers`, `compressor`, `stores`, `conversations`,
-`searching`, then `asynchronous`, which is imported by its own name because event
-loops are slow to load.
+Read in this order: `assembly`, `models`, `engines`, `stores`, `conversations`, `searching`, then
+`asynchronous`, which is imported by its own name because event loops are slow to load.
 
 Each name is loaded when it is first used: a command that lists sessions needs no engine.
 """
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holdfast.wiring.assembly import Knobs, counter_of, engine_of, policy_of
-    from holdfast.wiring.compressor import Compressor, compact, compress, estimate_tokens
     from holdfast.wiring.conversations import Conversation, ConversationOptions
+    from holdfast.wiring.engines import Compressor, compact, compress, estimate_tokens
+    from holdfast.wiring.models import Endpoint, summarizer_of
     from holdfast.wiring.searching import search_in, session_search
     from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
-    from holdfast.wiring.summarizers import Endpoint, summarizer_of
 
 __all__ = [
     "Compressor",
@@ -42,11 +41,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Compressor": "holdfast.wiring.compressor",
+    "Compressor": "holdfast.wiring.engines",
     "Knobs": "holdfast.wiring.assembly",
-    "compact": "holdfast.wiring.compressor",
-    "compress": "holdfast.wiring.compressor",
-    "estimate_tokens": "holdfast.wiring.compressor",
+    "compact": "holdfast.wiring.engines",
+    "compress": "holdfast.wiring.engines",
+    "estimate_tokens": "holdfast.wiring.engines",
     "counter_of": "holdfast.wiring.assembly",
     "engine_of": "holdfast.wiring.assembly",
     "policy_of": "holdfast.wiring.assembly",
@@ -58,8 +57,8 @@ _HOMES = {
     "profile_names": "holdfast.wiring.stores",
     "store_file": "holdfast.wiring.stores",
     "store_of": "holdfast.wiring.stores",
-    "Endpoint": "holdfast.wiring.summarizers",
-    "summarizer_of": "holdfast.wiring.summarizers",
+    "Endpoint": "holdfast.wiring.models",
+    "summarizer_of": "holdfast.wiring.models",
 }
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.ports import Summarizer
     from holdfast.summary import Ask
     from holdfast.tokens import Counter
-    from holdfast.wiring.summarizers import Writer
+    from holdfast.wiring.models import Writer
 
 __all__ = [
     "WINDOW",
@@ -234,7 +234,7 @@ class Assembly:
 
     def truncating(self, options: EngineOptions = EngineOptions()) -> ChatEngine:
         """Return the engine that truncates; it asks nobody."""
-        from holdfast.engines.contract_adapter import truncating_engine
+        from holdfast.engines.contract import truncating_engine
 
         silent = replace(options, summarizer=None)
         return truncating_engine(self.policy(silent), self.engine_deps(silent))
@@ -242,7 +242,7 @@ class Assembly:
     def _fallback(self, options: EngineOptions) -> SummarizerFallback | None:
         """Return who writes: the summary model, then the conversation's own when that one fails."""
         from holdfast.engines import SummarizerFallback
-        from holdfast.wiring.summarizers import (
+        from holdfast.wiring.models import (
             configured_summarizer,
             main_summarizer,
             summarizer_of,

@@ -139,7 +139,7 @@ def _assembler(first: Mapping[str, object], kind: str, name: str) -> StreamAssem
         DecodeError: when no stream that is known begins so.
     """
     if kind.startswith("response."):
-        from holdfast.providers.stream_assemblers import ResponsesStream
+        from holdfast.providers.stream_adapter import ResponsesStream
 
         return ResponsesStream()
     if "choices" in first:
@@ -147,7 +147,7 @@ def _assembler(first: Mapping[str, object], kind: str, name: str) -> StreamAssem
 
         return ChatStream()
     if "candidates" in first or "usageMetadata" in first:
-        from holdfast.providers.stream_assemblers import GeminiStream
+        from holdfast.providers.stream_adapter import GeminiStream
 
         return GeminiStream()
     if not kind.startswith(_ANTHROPIC) and "error" not in first:

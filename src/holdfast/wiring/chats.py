@@ -20,13 +20,17 @@ from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.conversations import Conversation, stored_conversation
 from holdfast.wiring.ledgers import Ledger, price_book
-from holdfast.wiring.local_writer import LocalWriter
-from holdfast.wiring.memory_hubs import memory_hub_of
-from holdfast.wiring.models import is_local, known_window, model_of, out_of_reach
-from holdfast.wiring.remembered import fitted, memory_files_of
+from holdfast.wiring.memories import fitted, memory_files_of, memory_hub_of
+from holdfast.wiring.models import (
+    LocalWriter,
+    is_local,
+    known_window,
+    model_of,
+    out_of_reach,
+    summarizer_of,
+)
 from holdfast.wiring.resuming import LOCAL, bare_address, resumption, server_of
 from holdfast.wiring.stores import store_of
-from holdfast.wiring.summarizers import summarizer_of
 from holdfast.wiring.toolboxes import COMMAND_LIMIT, CORE_TOOLS, Kit, toolbox_for
 
 if TYPE_CHECKING:

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from holdfast.tokens import Counter
     from holdfast.transcript import Transcript
     from holdfast.wiring.assembly import Knobs
+    from holdfast.wiring.models import Writer
     from holdfast.wiring.stores import Place
-    from holdfast.wiring.summarizers import Writer
 
 __all__ = [
     "Conversation",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent_files.files import Unreadable, digest_of, ends_line, place_of
 from holdfast.agent_files.places import Machine, usual_places
-from holdfast.config.home import NoHome, user_folder
+from holdfast.config.loading import NoHome, user_folder
 from holdfast.formats.catalog import IN_DATABASES, agent_of
 from holdfast.tokens import weight_of
 from holdfast.transfer import (

@@ -1,4 +1,4 @@
-"""Which external memory provider stands behind a name in the settings."""
+"""Memory for a conversation as the settings say: the built-in one, and a provider by name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.config import home
 from holdfast.errors import ConfigError, HoldfastError
+from holdfast.memory import FENCE_END, FENCE_START
+from holdfast.memory_providers.memory_files import MemoryFiles
+from holdfast.memory_runtime import MemoryHub, MemoryTerms
 from holdfast.ports.memory import MemoryProvider
 from holdfast.redaction import Redactor
-from holdfast.wiring.remembered import memory_folder
+from holdfast.tokens import Estimator
+from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from importlib.metadata import EntryPoint
     from pathlib import Path
 
@@ -20,7 +24,66 @@ if TYPE_CHECKING:
 
     _Maker: TypeAlias = Callable[[Settings, Mapping[str, str]], MemoryProvider]
 
-__all__ = ["ENTRY_POINTS", "memory_names", "memory_of"]
+__all__ = [
+    "ENTRY_POINTS",
+    "fitted",
+    "memory_files_of",
+    "memory_folder",
+    "memory_hub_of",
+    "memory_names",
+    "memory_of",
+]
+
+_FOLDER = "memories"
+_BLOCK_SHARE = 4
+"""What memory and project files may take of the window: a quarter."""
+_CHARACTERS = 3
+"""To a token, on the safe side of most texts."""
+_NOTE = "[The rest of memory and project files does not fit into this model's window.]"
+
+
+def memory_folder(profile: str, environ: Mapping[str, str]) -> Path:
+    """Return the folder of a profile's memory, which lies beside its sessions.
+
+    Raises:
+        ConfigError: when the profile's name could lead out of its folder.
+    """
+    return store_file("sqlite", profile, environ).parent / _FOLDER
+
+
+def memory_files_of(
+    settings: Settings, environ: Mapping[str, str], *, project: Path | None = None
+) -> MemoryFiles:
+    """Return the built-in memory of the profile that the settings name.
+
+    Args:
+        settings: What is configured.
+        environ: The environment variables.
+        project: The working directory, if its project files are to be in the prompt.
+    """
+    return MemoryFiles(
+        memory_folder(settings.store.profile, environ),
+        project=project,
+        redactor=Redactor(settings.redaction.extra_patterns).redact,
+    )
+
+
+def fitted(block: str, window: int) -> str:
+    """Return memory and project files within their share of the window.
+
+    A file that is cut ends where the next words begin: they would seem to be its own.
+
+    Args:
+        block: What stands in the prompt.
+        window: What the model takes, in tokens.
+    """
+    room = window // _BLOCK_SHARE
+    if Estimator().count(block) <= room:
+        return block
+    kept = block[: room * _CHARACTERS].rpartition("\n")[0]
+    is_open = kept.rfind(f"\n{FENCE_START}") > kept.rfind(f"\n{FENCE_END}")
+    return "\n".join((kept, *((FENCE_END,) * is_open), _NOTE))
+
 
 ENTRY_POINTS = "holdfast.memory"
 """The group in which packages offer providers.
@@ -88,9 +151,8 @@ def _hindsight(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider
 
 def _vector(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider:
     from holdfast.memory_providers.embedding import Embedder
-    from holdfast.memory_providers.vector_file import VectorFile
-    from holdfast.memory_providers.vector_memory import VectorMemory
-    from holdfast.providers.model_files import require
+    from holdfast.memory_providers.vector_memory import VectorFile, VectorMemory
+    from holdfast.providers.local_model import require
     from holdfast.system.system_clock import SystemClock
 
     embedder = Embedder(require("minilm", home(environ)).folder)
@@ -135,3 +197,32 @@ def _made(offer: EntryPoint, folder: Path) -> MemoryProvider:
             "not a MemoryProvider"
         )
     return made
+
+
+def memory_hub_of(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    project: Path | None = None,
+    reserved: Iterable[str] = (),
+) -> MemoryHub:
+    """Return the files of the profile joined with the external provider, if one is configured.
+
+    Args:
+        settings: What is configured.
+        environ: The environment variables.
+        project: The working directory, if its project files are to be in the prompt.
+        reserved: The names of the agent's own tools.
+
+    Raises:
+        ConfigError: when the provider cannot be made, or a tool of it has the name of another.
+        MissingExtra: when its package is not installed.
+        ModelMissing: when its model is not on this machine.
+    """
+    return MemoryHub(
+        memory_files_of(settings, environ, project=project),
+        memory_of(settings, environ),
+        deadline=settings.memory.deadline,
+        reserved=reserved,
+        terms=MemoryTerms(redactor=Redactor(settings.redaction.extra_patterns).redact),
+    )

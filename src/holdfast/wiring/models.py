@@ -1,36 +1,56 @@
-"""Which model a name stands for: a provider's, a compatible server's, or one on this machine."""
+"""Which model a name stands for, and who writes summaries: a model, a function, or nobody.
+
+A model is a provider's, a compatible server's, or one on this machine. Without a name summaries are
+written by whoever the settings say, and by the conversation's own model after that one: asked by
+the client that a host hands over, or by its name where the settings say how.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, cast
 
 from holdfast.config import home
 from holdfast.errors import ConfigError
-from holdfast.providers.model_files import require
+from holdfast.providers.anthropic_model import AnthropicSummarizer
+from holdfast.providers.callable_summarizer import CallableSummarizer, ClientSummarizer
+from holdfast.providers.local_model import require
+from holdfast.providers.openai_model import OpenAISummarizer
 from holdfast.providers.provider_errors import SERVER_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
+    from holdfast.config import Settings
     from holdfast.ports import ChatModel, Summarizer
     from holdfast.providers.local_model import LocalModel
+    from holdfast.summary import Ask
+
+    Writer: TypeAlias = (
+        str | Callable[[str], str] | Callable[[str], Awaitable[str]] | Summarizer | None
+    )
 
 __all__ = [
     "LOCAL_MODEL",
     "LOCAL_WINDOW",
+    "Endpoint",
+    "LocalWriter",
+    "configured_summarizer",
     "is_local",
     "known_window",
     "local_model",
+    "main_summarizer",
     "model_of",
     "out_of_reach",
     "provider_of",
     "say_assumed",
     "summarizer_by",
+    "summarizer_of",
 ]
 
 _log = logging.getLogger(__name__)
@@ -221,4 +241,153 @@ def summarizer_by(model: LocalModel, *, timeout: float = 300.0) -> Summarizer:
         base_url=f"{model.base_url}/v1",
         timeout=timeout,
         window=model.context_length,
+    )
+
+
+class LocalWriter:
+    """Writes with a local model, and keeps it: its server lives as long as its last reference.
+
+    The address is asked for each time, since a server that was stopped comes back on another port.
+    """
+
+    def __init__(self, model: LocalModel, timeout: float) -> None:
+        """Hold the model; nothing is loaded yet."""
+        self._model = model
+        self._timeout = timeout
+
+    @property
+    def name(self) -> str:
+        """Return the model's name."""
+        return self._model.name
+
+    @property
+    def window(self) -> int | None:
+        """Return what the model takes, in tokens."""
+        return self._model.context_length
+
+    def write(self, ask: Ask) -> str:
+        """Return the answer to the prompt."""
+        return self._summarizer.write(ask)
+
+    async def awrite(self, ask: Ask) -> str:
+        """Return the answer to the prompt without blocking the event loop."""
+        return await self._summarizer.awrite(ask)
+
+    @property
+    def _summarizer(self) -> Summarizer:
+        return summarizer_by(self._model, timeout=self._timeout)
+
+
+_LEAST_WINDOW = 8_192
+"""Tokens under which a model is asked for records only if somebody chose it for that: the toy of
+this machine takes minutes for one, and it says little."""
+
+
+class Endpoint(TypedDict, total=False):
+    """Where a model is reached."""
+
+    provider: str
+    """`openai`, `anthropic`, or `auto` to go by the model's name."""
+    base_url: str | None
+    timeout: float
+    window: int | None
+
+
+def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | None:
+    """Return the summarizer behind a name, a function or an object; None stays None."""
+    if writer is None:
+        return None
+    if isinstance(writer, str):
+        return _model(writer, endpoint)
+    if callable(writer):
+        return CallableSummarizer(writer)
+    if not hasattr(writer, "write"):
+        raise ConfigError(
+            f"summarizer is {writer!r}; allowed: a function, a model's name, a Summarizer or None"
+        )
+    return writer
+
+
+def configured_summarizer(settings: Settings) -> Summarizer | None:
+    """Return the separate summary model, or the conversation's own where that one is chosen."""
+    chosen, main = settings.auxiliary.compression, settings.model
+    if chosen.provider == "main":
+        return main_summarizer(settings, main.name or "")
+    name = chosen.separate
+    if name and is_local(name, chosen.provider, chosen.base_url):
+        return LocalWriter(local_model(name.removeprefix("local/")), chosen.timeout)
+    return summarizer_of(
+        name,
+        provider=chosen.provider,
+        base_url=chosen.base_url,
+        timeout=chosen.timeout,
+        window=chosen.context_length,
+    )
+
+
+def main_summarizer(
+    settings: Settings,
+    name: str,
+    client: object = None,
+    *,
+    window: int | None = None,
+    has_server: bool = False,
+) -> Summarizer | None:
+    """Return the conversation's own model as a summarizer; nothing where it is not to be asked.
+
+    A name alone is no reason to send anything anywhere: it takes a client, a server of the
+    settings, or that somebody chose the model to write records.
+
+    Args:
+        settings: What is configured.
+        name: The conversation's model.
+        client: What a host asks it with: an SDK's client, or a function from a model's name to a
+            summarizer.
+        window: What it takes, in tokens, where that is known.
+        has_server: Whether a server of the settings may be asked although nobody chose that.
+    """
+    chosen, main = settings.auxiliary.compression, settings.model
+    is_configured = name == main.name
+    window = window or known_window(name)
+    if callable(client):
+        found = cast("Callable[[str], Summarizer | None]", client)(name)
+    elif client is not None:
+        found = ClientSummarizer(client, name, window=window, timeout=chosen.timeout)
+    elif (
+        name
+        and name != chosen.separate
+        and (
+            chosen.provider == "main"
+            or (is_configured and (chosen.separate or (has_server and main.base_url)))
+        )
+    ):
+        served = (main.provider, main.base_url) if is_configured else ("auto", None)
+        if is_local(name, *served):
+            found = LocalWriter(local_model(name.removeprefix("local/")), chosen.timeout)
+        else:
+            found = summarizer_of(
+                name,
+                provider=served[0],
+                base_url=served[1],
+                timeout=chosen.timeout,
+                window=window,
+            )
+    else:
+        return None
+    size = (found.window or window or _LEAST_WINDOW) if found else 0
+    return found if chosen.provider == "main" or size >= _LEAST_WINDOW else None
+
+
+def _model(name: str, endpoint: Endpoint) -> Summarizer:
+    base_url = endpoint.get("base_url")
+    provider, plain = provider_of(name, endpoint.get("provider", "auto"), base_url)
+    chosen = AnthropicSummarizer if provider == "anthropic" else OpenAISummarizer
+    # A provider's own key is found by its SDK, and never sent to another server.
+    key = os.environ.get(SERVER_KEY, "").strip() if base_url else ""
+    return chosen(
+        plain,
+        api_key=key or None,
+        base_url=base_url,
+        timeout=endpoint.get("timeout", 120.0),
+        window=endpoint.get("window"),
     )

@@ -11,8 +11,7 @@ from holdfast.config import Settings, load
 from holdfast.errors import ConfigError
 from holdfast.keywords import check_names
 from holdfast.ports.store import Listing
-from holdfast.recall.moments import MOMENTS, moment
-from holdfast.recall.values import meant_sources
+from holdfast.recall.values import MOMENTS, meant_sources, moment
 from holdfast.system.system_clock import SystemClock
 from holdfast.views.export import EXPORTERS, ExportRequest
 from holdfast.views.sessions import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.config import home
-from holdfast.config.kinds import is_profile
+from holdfast.config.settings import is_profile
 from holdfast.errors import ConfigError
 from holdfast.stores.registry import file_of, open_url
 

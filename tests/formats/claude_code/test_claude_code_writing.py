@@ -22,9 +22,9 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
+from holdfast.formats.reader import is_uuid
 from holdfast.formats.replay import replay
 from holdfast.formats.source import SourceRecord
-from holdfast.formats.writer import is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Message,

@@ -10,7 +10,7 @@ from holdfast.formats import read, write
 from holdfast.formats.codex.reader import CODEX
 from holdfast.formats.codex.writer import violations
 from holdfast.formats.content import summarized
-from holdfast.formats.documents.events import window_events
+from holdfast.formats.documents.container import window_events
 from holdfast.formats.events import (
     MAIN,
     About,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import read, write
-from holdfast.formats.document import Style
 from holdfast.formats.documents.container import ConversationPlace, dump, find_conversation
+from holdfast.formats.reader import Style
 from holdfast.transcript import Message, Role, Text, shape
 from tests.formats.samples import sample
 

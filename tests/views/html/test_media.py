@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from holdfast.transcript import Media
-from holdfast.views.html.text import media_shown
+from holdfast.views.html.parts import media_shown
 from tests.views.html.pages import read
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and more").decode()

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.views.html.prose import prose
-from holdfast.views.html.text import preformatted
+from holdfast.views.html.parts import preformatted, prose
 from tests.views.html.pages import Reading, read
 
 WORDS = (

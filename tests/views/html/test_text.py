@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.views.html.text import attribute, escaped, line_of, web_address
+from holdfast.views.html.parts import attribute, escaped, line_of, web_address
 from tests.views.html.pages import read
 
 ANYTHING = st.text(st.characters(codec=None) | st.sampled_from("<>&\"'\r\n\x00\x1b\u202e\ud800"))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.views.context_map import ContentKind, WeighedMessage, WeighedWindow, WindowLimits
-from holdfast.views.html.window_map import map_shown
+from holdfast.views.html.page import map_shown
 from tests.views.html.pages import Reading, read
 
 LIMITS = WindowLimits(window=1000, threshold=500)

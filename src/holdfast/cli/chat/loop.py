@@ -12,7 +12,7 @@ from holdfast.agent.events import Done, Stopped, ToolCallRequested, Warned, Wind
 from holdfast.cli.chat.commands import run
 from holdfast.cli.chat.room import LeaveChat, memory_line, model_line
 from holdfast.cli.chat.turns import LineWrapper, play, readable
-from holdfast.cli.commands import to_type
+from holdfast.cli.root import to_type
 from holdfast.cli.screen import Styled, is_interrupt
 from holdfast.errors import HoldfastError
 from holdfast.transcript import is_user_word

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.agent.rehearsal import DETAIL, FACTS, WINDOW
 from holdfast.cli.chat.turns import show_news
-from holdfast.cli.commands import as_typed, to_type
+from holdfast.cli.root import as_typed, to_type
 from holdfast.cli.screen import Line, Styled, wrapped
 from holdfast.summary import read_checkpoint
 from holdfast.views.messages import record_sections

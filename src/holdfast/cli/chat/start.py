@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import (
     configuration,
     serving_flags,
@@ -20,6 +19,7 @@ from holdfast.cli.flags import (
     store_flags,
     summarizer_flag,
 )
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import silence_log, tell
 from holdfast.errors import MissingExtra
 from holdfast.views.words import clean

@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-from holdfast.cli.commands import LazyGroup, examples
+from holdfast.cli.root import LazyGroup, examples
 
 __all__ = ["SUBCOMMANDS", "command"]
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
-from holdfast.cli.commands import Exit, examples
 from holdfast.cli.files import PIPE
 from holdfast.cli.flags import configuration, json_flag, profile_flag
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, Unusable, input_bytes, show_answer, tell, wrapped
 from holdfast.errors import HoldfastError, MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Edited, Remove, Replace, screen, size_of, usage
 from holdfast.system.project_files import project_files
 from holdfast.views.words import counted
-from holdfast.wiring.remembered import memory_files_of
+from holdfast.wiring.memories import memory_files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ from typing import cast
 
 import click
 
-from holdfast.cli.commands import LazyGroup, examples
+from holdfast.cli.root import LazyGroup, examples
 
 __all__ = ["SUBCOMMANDS", "command"]
 
@@ -16,12 +16,12 @@ _MODULES = {
     "show": "show",
     "tree": "tree",
     "export": "export",
-    "send": "send",
+    "send": "export",
     "compress": "changes",
     "undo": "changes",
     "redo": "changes",
     "rewind": "changes",
-    "diff": "diff",
+    "diff": "tree",
     "fork": "changes",
     "end": "changes",
     "rename": "changes",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.commands import Exit, examples
 from holdfast.cli.flags import (
     agreed,
     now_ms,
@@ -15,11 +14,12 @@ from holdfast.cli.flags import (
     summarizer_flag,
     yes_flag,
 )
+from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
-from holdfast.views.details import WindowStep
+from holdfast.views.inspection import WindowStep
 from holdfast.views.sessions import find_session, session_fields
 from holdfast.views.words import counted
 

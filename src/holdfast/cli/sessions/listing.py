@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.commands import examples
 from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
+from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, crop_middle, output_text, show_json, table, tell
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.ports.store import Listing

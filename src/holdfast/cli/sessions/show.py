@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.commands import examples
-from holdfast.cli.context_map import Frame, conversation_strip, legend, window_bar
 from holdfast.cli.flags import session_argument, setting_flags
+from holdfast.cli.inspect import Frame, conversation_strip, legend, window_bar
+from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, table
 from holdfast.cli.store import with_store
 from holdfast.recall.values import agent_of
 from holdfast.session import places_of
 from holdfast.session.lineage_reader import said_until
 from holdfast.transcript import one_line
-from holdfast.views.details import session_details
-from holdfast.views.lineage import parent_words
+from holdfast.views.inspection import session_details
 from holdfast.views.messages import (
     NO_NAMES,
     call_names,
@@ -26,6 +25,7 @@ from holdfast.views.messages import (
     speaker_of,
 )
 from holdfast.views.sessions import find_session, state_of, title_of
+from holdfast.views.timeline import parent_words
 from holdfast.views.words import clock_time, counted, crop
 from holdfast.wiring import counter_of, policy_of
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from holdfast.cli.store import OpenStore
     from holdfast.session import Entry
     from holdfast.transcript import Message
-    from holdfast.views.details import SessionDetails
+    from holdfast.views.inspection import SessionDetails
 
 __all__ = ["entries_drawn", "show_command"]
 

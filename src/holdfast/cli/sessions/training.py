@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from holdfast.cli.commands import Exit
 from holdfast.cli.files import PIPE, drafts, packed
 from holdfast.cli.flags import read_moment
+from holdfast.cli.root import Exit
 from holdfast.cli.screen import show_json, tell
 from holdfast.recall.values import meant_sources
 from holdfast.redaction import Redactor

@@ -1,29 +1,40 @@
-"""`holdfast sessions tree`: which session came from which."""
+"""`holdfast sessions tree` and `diff`: which session came from which, and what a compaction did."""
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.commands import examples
 from holdfast.cli.flags import session_argument
-from holdfast.cli.screen import Styled, output_text
+from holdfast.cli.inspect import columns_of, joined
+from holdfast.cli.root import Exit, examples
+from holdfast.cli.screen import Styled, output_text, tell, wrapped
 from holdfast.cli.store import with_store
-from holdfast.session import Cause, Fork
-from holdfast.views.lineage import lineage_tree, parent_words
+from holdfast.conversation.compactor import warnings_of
+from holdfast.redaction import Redactor
+from holdfast.session import Cause, Fork, latest_leaf
+from holdfast.transcript import one_line
+from holdfast.transfer import FOLD
+from holdfast.views.context_map import compaction_diff
 from holdfast.views.sessions import find_session, state_of, title_of
+from holdfast.views.timeline import lineage_tree, parent_words
 from holdfast.views.words import cells, clock_time, counted, crop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from holdfast.cli.screen import Line
     from holdfast.cli.store import OpenStore
-    from holdfast.session import CompactionRecord
-    from holdfast.views.lineage import LineageNode, LineageTree
+    from holdfast.conversation import Difference
+    from holdfast.session import CompactionRecord, Entry
+    from holdfast.summary import Stated
+    from holdfast.views.context_map import CompactionDiff
+    from holdfast.views.timeline import LineageNode, LineageTree
 
-__all__ = ["tree_command"]
+__all__ = ["diff_command", "tree_command"]
 
 _FINE = ("├─ ", "└─ ", "│  ", "   ")
 _COARSE = ("|- ", "`- ", "|  ", "   ")
@@ -125,3 +136,194 @@ def _strokes() -> tuple[str, str, str, str]:
     except (UnicodeEncodeError, LookupError):
         return _COARSE
     return _FINE
+
+
+_KEPT, _FOLDED, _REPLACED, _ADDED = "=", "-", "~", "+"
+_STYLES = {_KEPT: "", _FOLDED: "red", _REPLACED: "yellow", _ADDED: "green"}
+_LABEL = 10
+_INDENT = 2
+
+
+@click.command(
+    "diff",
+    epilog=examples(
+        "holdfast sessions diff last", "holdfast sessions diff 20261116_0930 --number 2"
+    ),
+)
+@session_argument
+@click.option(
+    "--number",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Which compaction of the session, the first is 1; the newest by default.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many messages and statements to list of each kind; 0 for all.",
+)
+@with_store
+def diff_command(opened: OpenStore, name: str, *, number: int | None, limit: int) -> Exit:
+    """Show what a compaction did to the window.
+
+    Red is what was folded and is only in the store now, green what the record keeps of it, yellow
+    what only the store has of it; holdfast search finds that. The two bars are to one scale.
+    """
+    session = find_session(opened.store, name)
+    redactor = Redactor(opened.settings.redaction.extra_patterns)
+    found = compaction_diff(opened.store, session, number, redactor.redact)
+    if found is None:
+        leaf = latest_leaf(opened.store.lineage(session.id), session.id)
+        onward = f"; it goes on in {leaf.id}" if leaf.id != session.id else ""
+        tell(f"session {session.id} has had no compaction{onward}")
+        return Exit.NOTHING_TO_DO
+    opened.answer(found.as_json(), lambda view: diff_drawn(found, limit, view.width))
+    return Exit.DONE
+
+
+def diff_drawn(found: CompactionDiff, limit: int, width: int) -> list[Line]:
+    """Return the picture; of each kind, at most `limit` things are listed, 0 means all."""
+    most = limit or sys.maxsize
+    said = partial(_statements, most=most, width=width)
+    return [
+        *_heading(found, width),
+        (),
+        *_strips(found, width),
+        *_folded(found.difference, most, width),
+        *_replaced(found.difference, most, width),
+        *_record(found.difference, limit, width),
+        *said("statements that still stand in the window", found.difference.retained, "green"),
+        *said("statements that only the store has", found.difference.stored, "yellow"),
+    ]
+
+
+def _heading(found: CompactionDiff, width: int) -> Iterator[Line]:
+    record, report = found.difference.record, found.difference.record.report
+    yield (Styled(crop(title_of(found.session), width - 2), "bold"),)
+    words = [f"compaction {found.number} of {found.total}", clock_time(record.at), record.trigger]
+    words += [f"focus {record.focus!r}"] if record.focus else []
+    yield (Styled(crop(", ".join(words), width - 2)),)
+    facts, stored = len(found.difference.retained), len(found.difference.stored)
+    before, after = found.difference.before, found.difference.after
+    said = report.get("tokens_before"), report.get("tokens_after")
+    is_agents = record.trigger == FOLD
+    yield from _figure("tokens", *((_weight(before), _weight(after)) if is_agents else said))
+    if is_agents:
+        yield from _figure("by agent", *said)
+    yield from _figure("messages", len(before), len(after))
+    if facts + stored:
+        told = f"{facts:,} of {facts + stored:,} that went still stand in the window"
+        yield (Styled(f"  {'said':<{_LABEL}}", "dim"), Styled(told))
+    for warning in warnings_of(record):
+        words = crop(warning, width - _LABEL - 4)
+        yield (Styled(f"  {'warning':<{_LABEL}}", "yellow"), Styled(words))
+
+
+def _figure(label: str, before: object, after: object) -> Iterator[Line]:
+    if isinstance(before, int) and isinstance(after, int):
+        change = f" ({after / before - 1:+.0%})" if before else ""
+        yield (
+            Styled(f"  {label:<{_LABEL}}", "dim"),
+            Styled(f"{before:,} -> {after:,}{change}"),
+        )
+
+
+def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:
+    difference = found.difference
+    folded = {entry.id for entry in difference.folded}
+    replaced = {entry.id for pair in difference.replaced for entry in pair}
+    added = {entry.id for entry in difference.added}
+
+    def mark(entry: Entry) -> str:
+        if entry.id in folded:
+            return _FOLDED
+        if entry.id in added:
+            return _ADDED
+        return _REPLACED if entry.id in replaced else _KEPT
+
+    room = width - _LABEL - 2
+    before, after = difference.before, difference.after
+    heaviest = max(_weight(before), _weight(after), 1)
+    for label, entries in (("before", before), ("after", after)):
+        share = max(round(_weight(entries) / heaviest * room), 1)
+        signs = columns_of(
+            ((mark(entry), entry.tokens) for entry in entries), _weight(entries), share
+        )
+        spans = joined([Styled(sign, _STYLES[sign] or "dim") for sign in signs])
+        yield (Styled(f"  {label:<{_LABEL - 3}}["), *spans, Styled("]"))
+    yield (
+        Styled("  = kept  ", "dim"),
+        Styled("- folded  ", "red"),
+        Styled("~ replaced  ", "yellow"),
+        Styled("+ record  ", "green"),
+        Styled(f"(a column is about {counted(max(round(heaviest / room), 1), 'token')})", "dim"),
+    )
+
+
+def _folded(difference: Difference, most: int, width: int) -> Iterator[Line]:
+    if difference.folded:
+        weight = f"about {_weight(difference.folded):,} tokens"
+        words = f"folded: {counted(len(difference.folded), 'message')}, {weight}"
+        yield from _section(words)
+        for entry in difference.folded[:most]:
+            yield (_row(_FOLDED, entry, width),)
+        yield from _more(len(difference.folded) - most)
+
+
+def _replaced(difference: Difference, most: int, width: int) -> Iterator[Line]:
+    if difference.replaced:
+        yield from _section(f"replaced: {counted(len(difference.replaced), 'message')}")
+        for before, after in difference.replaced[:most]:
+            yield (_row(_FOLDED, before, width),)
+            yield (_row(_ADDED, after, width),)
+        yield from _more(len(difference.replaced) - most)
+
+
+def _record(difference: Difference, limit: int, width: int) -> Iterator[Line]:
+    if difference.record.summary:
+        weight = f"{_weight(difference.added):,} tokens"
+        yield from _section(f"the record: about {weight}")
+        lines = wrapped(difference.record.summary, width - _INDENT - 2)
+        shown = lines[: limit * 2] if limit else lines
+        for line in shown:
+            yield (Styled(f"{' ' * _INDENT}{_ADDED} {line}".rstrip(), "green"),)
+        left = len(lines) - len(shown)
+        if left:
+            yield (Styled(f"    {counted(left, 'more line')}; --limit 0 shows all", "dim"),)
+
+
+def _statements(
+    title: str, facts: Sequence[Stated], style: str, *, most: int, width: int
+) -> Iterator[Line]:
+    if not facts:
+        return
+    yield from _section(f"{title}: {len(facts):,}")
+    for each in facts[:most]:
+        kind = f"{' ' * _INDENT}{each.kind:<12}"
+        yield (
+            Styled(kind, "dim"),
+            Styled(crop(" ".join(each.text.split()), width - cells(kind)), style),
+        )
+    yield from _more(len(facts) - most)
+
+
+def _section(words: str) -> Iterator[Line]:
+    yield ()
+    yield (Styled(words, "bold"),)
+
+
+def _row(sign: str, entry: Entry, width: int) -> Styled:
+    lead = f"{' ' * _INDENT}{sign} {entry.id:>6} {entry.message.role:<9} {entry.tokens:>7,}  "
+    return Styled(lead + crop(one_line(entry.message, width), width - cells(lead)), _STYLES[sign])
+
+
+def _more(count: int) -> Iterator[Line]:
+    if count > 0:
+        yield (Styled(f"    {count:,} more; --limit 0 lists all", "dim"),)
+
+
+def _weight(entries: Sequence[Entry]) -> int:
+    return sum(entry.tokens for entry in entries)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.commands import Exit, as_typed, examples
 from holdfast.cli.flags import agreed, now_ms, read_moment, session_argument, yes_flag
+from holdfast.cli.root import Exit, as_typed, examples
 from holdfast.cli.screen import Styled, Unusable, screen, tell
 from holdfast.cli.sessions.listing import rows_drawn
 from holdfast.cli.store import with_store

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from holdfast.cli.commands import Exit, examples
-from holdfast.cli.files import PIPE, same_file, write_output, write_pieces
+from holdfast.cli.files import PIPE, named_files, same_file, write_output, write_pieces
 from holdfast.cli.flags import configuration
-from holdfast.cli.progress import meter_for
-from holdfast.cli.reading import named_files
-from holdfast.cli.screen import screen, show_json, tell
+from holdfast.cli.root import Exit, examples
+from holdfast.cli.screen import meter_for, screen, show_json, tell
 from holdfast.cli.trajectories.flags import (
     PACKINGS,
     CompressFlags,
@@ -49,13 +47,13 @@ from holdfast.trajectories.running import (
 from holdfast.trajectories.work import Work, prepare_process
 from holdfast.views.words import counted
 from holdfast.wiring.ledgers import price_book
-from holdfast.wiring.summarizers import configured_summarizer
+from holdfast.wiring.models import configured_summarizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.agent_files.finding import Walk
-    from holdfast.cli.progress import ProgressMeter
+    from holdfast.cli.screen import ProgressMeter
     from holdfast.config import Settings
     from holdfast.trajectories.items import InputFile, SkippedInput
     from holdfast.trajectories.running import Executor

@@ -26,7 +26,7 @@ from holdfast.cli.trajectories.figures import (
     token_bins,
     token_edges,
 )
-from holdfast.views.html.text import escaped
+from holdfast.views.html.parts import escaped
 from holdfast.views.words import counted
 
 if TYPE_CHECKING:

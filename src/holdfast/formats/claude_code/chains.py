@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.formats.claude_code.lines import QUEUED
 from holdfast.formats.events import About
 from holdfast.formats.json_access import JsonObject, iso
-from holdfast.formats.writer import derived_uuid, digest, is_uuid
+from holdfast.formats.reader import derived_uuid, digest, is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role
 

@@ -26,7 +26,7 @@ from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Synthetic, Text
 from holdfast.wire.anthropic import read_said
-from holdfast.wire.fields import Misfit
+from holdfast.wire.common import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.formats.claude_code.lines import SPOKEN, line_of
 from holdfast.formats.events import Problem
 from holdfast.formats.json_access import is_array, mapping, mappings, sequence, string
-from holdfast.formats.writer import is_uuid
+from holdfast.formats.reader import is_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -32,8 +32,8 @@ from holdfast.formats.events import (
     StrandStarted,
 )
 from holdfast.formats.json_access import JsonObject, mapping
+from holdfast.formats.reader import folds, is_uuid, with_lone_summaries
 from holdfast.formats.replay import merged
-from holdfast.formats.writer import folds, is_uuid, with_lone_summaries
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, ToolCall, ToolResult
 from holdfast.wire.anthropic.codec import NAME, write_block, write_media, write_result

@@ -25,7 +25,7 @@ from holdfast.formats.json_access import (
 )
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Opaque, Role, Text, ToolResult
-from holdfast.wire.fields import Misfit
+from holdfast.wire.common import Misfit
 from holdfast.wire.responses import NAME as _DIALECT
 from holdfast.wire.responses import read_item
 

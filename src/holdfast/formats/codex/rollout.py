@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import NOTED, about_of, is_prompt, texts_of
 from holdfast.formats.codex.window import AnswerTracker, RolloutWindow
-from holdfast.formats.document import Style
 from holdfast.formats.documents.container import dump
 from holdfast.formats.events import About
 from holdfast.formats.json_access import JsonObject, iso
-from holdfast.formats.reader import KeyAllocator
-from holdfast.formats.writer import derived_uuid, is_uuid
+from holdfast.formats.reader import KeyAllocator, Style, derived_uuid, is_uuid
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role
 

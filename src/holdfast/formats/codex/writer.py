@@ -32,7 +32,7 @@ from holdfast.formats.events import (
     StrandStarted,
 )
 from holdfast.formats.json_access import JsonObject, is_array, mapping, mappings, moment, string
-from holdfast.formats.writer import folds, with_lone_summaries
+from holdfast.formats.reader import folds, with_lone_summaries
 from holdfast.transcript import (
     NO_EXTRAS,
     Message,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.json_access import JsonObject, iso, mapping, mappings, string
 from holdfast.formats.pi.content import ORIGIN, SUMMARY, SYSTEM, ran_note
-from holdfast.formats.writer import derived_uuid, digest
+from holdfast.formats.reader import derived_uuid, digest
 from holdfast.session import Usage
 from holdfast.transcript import (
     Media,

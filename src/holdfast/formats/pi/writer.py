@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.document import Style
 from holdfast.formats.documents.container import dump
 from holdfast.formats.events import (
     MAIN,
@@ -42,7 +41,7 @@ from holdfast.formats.pi.entries import (
     summary_content,
     usage_of,
 )
-from holdfast.formats.writer import folds, with_lone_summaries
+from holdfast.formats.reader import Style, folds, with_lone_summaries
 from holdfast.session import Fork
 from holdfast.transcript import Role
 

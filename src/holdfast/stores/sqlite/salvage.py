@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged, StoreError
-from holdfast.stores.sqlite.backup import sync_directory
 from holdfast.stores.sqlite.btree_pages import PAGE, has_header
-from holdfast.stores.sqlite.checkup import is_sound
+from holdfast.stores.sqlite.checkup import is_sound, sync_directory
 from holdfast.stores.sqlite.failures import explaining, is_damage, is_refusal
 from holdfast.stores.sqlite.index import WordIndex
 from holdfast.stores.sqlite.mending import mend

@@ -12,8 +12,7 @@ from holdfast.recall.ladder import search
 from holdfast.session import Kind
 from holdfast.stores.sqlite import additions, rows, sessions, views, windows
 from holdfast.stores.sqlite.additions import add_all
-from holdfast.stores.sqlite.backup import copy_to
-from holdfast.stores.sqlite.checkup import examine
+from holdfast.stores.sqlite.checkup import copy_to, examine
 from holdfast.stores.sqlite.connection import Database
 from holdfast.stores.sqlite.index import IndexReading, Vocabulary, WordIndex
 from holdfast.stores.sqlite.log import append_batch, grown_by, prepare

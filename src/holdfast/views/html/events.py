@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 from holdfast.formats.events import native_of
 from holdfast.transcript import Summary
 from holdfast.transfer import FOLD
-from holdfast.views.html.parts import part_shown, summary_shown
-from holdfast.views.html.text import escaped, line_of
+from holdfast.views.html.parts import escaped, line_of, part_shown, summary_shown
 from holdfast.views.messages import Visibility, speaker_of
 from holdfast.views.sessions import title_of
 from holdfast.views.timeline import (

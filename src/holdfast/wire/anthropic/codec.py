@@ -26,27 +26,25 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.wire.body import Body
 from holdfast.wire.common import (
     CONTINUES,
     NO_CONTENT,
+    Body,
     Identities,
-    WireTurn,
-    grouped,
-    is_reachable,
-    placeholder,
-    plain_name,
-    read_url,
-)
-from holdfast.wire.fields import (
     Misfit,
     Wire,
+    WireTurn,
     content_parts,
     each,
+    grouped,
+    is_reachable,
     known_string,
     leftover,
     own,
+    placeholder,
+    plain_name,
     read_all,
+    read_url,
     record,
     string,
 )

@@ -10,13 +10,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.transcript import Violation
-from holdfast.wire.common import CallStep, check_pairing, is_plain
-from holdfast.wire.fields import Wire, known_string, records
+from holdfast.wire.common import CallStep, Wire, check_pairing, is_plain, known_string, records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.wire.body import Body
+    from holdfast.wire.common import Body
 
 __all__ = ["validate"]
 

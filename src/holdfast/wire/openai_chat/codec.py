@@ -22,22 +22,20 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
-from holdfast.wire.body import Body
 from holdfast.wire.common import (
-    is_reachable,
-    location,
-    placeholder,
-    read_url,
-)
-from holdfast.wire.fields import (
+    Body,
     Misfit,
     Wire,
     content_parts,
     each,
+    is_reachable,
     known_string,
     leftover,
+    location,
     own,
+    placeholder,
     read_all,
+    read_url,
     record,
     records,
     string,

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.transcript import Violation
-from holdfast.wire.common import CallStep, check_pairing
-from holdfast.wire.fields import Wire, known_string, own, records
+from holdfast.wire.common import CallStep, Wire, check_pairing, known_string, own, records
 from holdfast.wire.json_text import is_json
 from holdfast.wire.openai_chat.codec import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.wire.body import Body
+    from holdfast.wire.common import Body
 
 __all__ = ["validate"]
 

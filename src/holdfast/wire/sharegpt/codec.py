@@ -25,9 +25,18 @@ from holdfast.transcript import (
     ToolResult,
     Violation,
 )
-from holdfast.wire.body import Body
-from holdfast.wire.common import placeholder
-from holdfast.wire.fields import Misfit, Wire, known_string, leftover, own, record, records, string
+from holdfast.wire.common import (
+    Body,
+    Misfit,
+    Wire,
+    known_string,
+    leftover,
+    own,
+    placeholder,
+    record,
+    records,
+    string,
+)
 from holdfast.wire.markers import OPENINGS, read
 from holdfast.wire.message_text import SIGNS, as_string, compose, marked_texts, portable
 from holdfast.wire.sharegpt.text import (

@@ -13,7 +13,7 @@ import json
 from typing import TYPE_CHECKING, cast
 
 from holdfast.transcript import Opaque, Role, Text, Thinking, ToolCall, ToolResult
-from holdfast.wire.fields import Misfit, Wire, each, known_string, own, record
+from holdfast.wire.common import Misfit, Wire, each, known_string, own, record
 from holdfast.wire.json_text import object_in, read_object, written
 
 if TYPE_CHECKING:
