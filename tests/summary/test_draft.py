@@ -632,10 +632,12 @@ def test_a_long_conversation_takes_no_longer_than_its_share() -> None:
                 user(f"Never use tool number {number} of the box. What is in box {number}?"),
                 assistant(f"There are {number} things. We decided on {number} because of it."),
             ]
-        work = job(turns, budget=4_000)
-        started = time.process_time()
-        record_of(work)
-        return time.process_time() - started
+        work, taken = job(turns, budget=4_000), list[float]()
+        for _ in range(3):
+            started = time.process_time()
+            record_of(work)
+            taken.append(time.process_time() - started)
+        return min(taken)
 
     # Rules are held against each other; work that grows with the square takes 64 times as long.
     assert seconds(1_600) < 24 * max(seconds(200), 0.02)
