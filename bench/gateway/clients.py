@@ -201,9 +201,13 @@ class _Crowd:
             connection.transport.close()
 
     async def _thought(self, seconds: float) -> None:
-        """Wait before the next request, but no longer than the load goes on."""
+        """Wait before the next request, but no longer than the load goes on.
+
+        Timers may go off early: without the last bit all clients would ask once more, at once.
+        """
         if seconds:
-            await asyncio.sleep(min(seconds, max(self.ends - time.perf_counter(), 0)))
+            left = self.ends - time.perf_counter()
+            await asyncio.sleep(min(seconds, max(left + 0.01, 0)))
 
     async def _talk(self) -> Talk:
         """Return what a client says next to: a new conversation, or one of those begun before."""
