@@ -15,6 +15,7 @@ from holdfast.ports import Listing
 from holdfast.recognition.matching import Continuity
 from holdfast.recognition.request import read_request
 from holdfast.recognition.slices import KnownSlices
+from holdfast.recognition.tree import Node
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.registry import Conversations
 from tests.recognition.test_recorded_traffic import WIRE
@@ -453,3 +454,29 @@ def test_results_of_calls_without_ids_are_shown_with_their_calls_after_a_fold() 
         assert out[-1] == messages[-3]
 
     asyncio.run(run())
+
+
+def test_calls_that_many_conversations_have_are_looked_up_in_a_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def run() -> int:
+        turns = keeper(200_000)
+        work = [each for number in range(90_000, 90_020) for each in step(number)]
+        own = [step(number) for number in range(70_000, 70_060)]
+        for number, first in enumerate(own):
+            await taken(turns, request(said("user", f"Job {number}."), *first, *work))
+        read: list[int] = []
+        node = turns.tree.node
+
+        def counted(id_: int) -> Node:
+            read.append(id_)
+            return node(id_)
+
+        monkeypatch.setattr(turns.tree, "node", counted)
+        every = [each for first in own for each in first]
+        found = await taken(turns, request(said("user", "Mine."), *every, *work))
+        assert found.found.how is Continuity.ROOT
+        return len(read)
+
+    # Sixty conversations with twenty calls in common, each a way of more than forty nodes.
+    assert 0 < asyncio.run(run()) < 3_000

@@ -143,7 +143,8 @@ def _paired(transcript: Transcript, start: int, end: int) -> Transcript:
 def _in_order(group: Transcript, calls: dict[str, ToolCall]) -> bool:
     """Say whether results stand in the order of their calls."""
     order = [result.call_id for message in group for result in message.results]
-    return order == [id_ for id_ in calls if id_ in set(order)]
+    answered = set(order)
+    return order == [id_ for id_ in calls if id_ in answered]
 
 
 def _rebuilt(

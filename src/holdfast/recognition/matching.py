@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.recognition.atoms import ANSWERS, AtomKind, is_telling, prefix_hashes, token_of
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Continuity", "Recognition", "recognize"]
 
+_T = TypeVar("_T")
+
 _SIDES = {
     "compaction": "it asks for a summary of the conversation",
     "count": "it asks how many tokens there are",
@@ -26,6 +28,9 @@ _SIDES = {
 }
 _LEAST_CALLS = 2
 """Calls that must be known again before a changed history is taken for an old one."""
+_MOST_PATHS = 32
+"""Ways through the tree that are compared with a history whose calls are known, the newest first:
+a client could send calls that are known in many."""
 
 
 class Continuity(StrEnum):
@@ -184,31 +189,39 @@ def _changed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
         for at in range(start + len([*group]), len(atoms))
         if atoms[at].kind is AtomKind.RESULT and is_telling(atoms[at].call)
     ]
+    told, made = _first_places(atoms, start), _first_places([atom.call for atom in atoms])
+    tries = 0
     for at in reversed(later):
         nodes = [
             node for node in tree.called(atoms[at].call) if not key or tree.was_seen(node.id, key)
         ]
-        asked = [
-            atom.call for atom in atoms[: at + 1] if atom.kind is AtomKind.RESULT and atom.call
-        ]
         for node in nodes:
             path = [*_path(tree, node)]
+            asked = [each.call for each in atoms[: at + 1] if _is_result(each)]
+            stored = [each.atom.call for each in reversed(path) if _is_result(each.atom)]
             same = {atoms[each].call for each in later if each <= at}
-            same &= {each.atom.call for each in path if each.atom in atoms[start : at + 1]}
-            stored = [
-                each.atom.call
-                for each in reversed(path)
-                if each.atom.kind is AtomKind.RESULT and each.atom.call
-            ]
+            same &= {each.atom.call for each in path if told.get(each.atom, at + 1) <= at}
             if stored == asked and len(same) >= _LEAST_CALLS:
                 known, ends = _walked(request, tree, at + 1, node, key)
                 return _Place(known, ends, changed=start)
             if same and set(stored) - set(asked):
                 return _Place(place.known, place.nodes, place.is_fork, compacted=node)
-        made = next((atom for atom in atoms[:at] if atom.call == atoms[at].call), None)
-        if made and not nodes and not place.nodes and (node := tree.issuer(made)):
+            tries += 1
+            if tries >= _MOST_PATHS:
+                return place
+        call = made[atoms[at].call]
+        if call < at and not nodes and not place.nodes and (node := tree.issuer(atoms[call])):
             return _Place(compacted=node)
     return place
+
+
+def _is_result(atom: Atom) -> bool:
+    return atom.kind is AtomKind.RESULT and bool(atom.call)
+
+
+def _first_places(values: Sequence[_T], start: int = 0) -> dict[_T, int]:
+    """Return where each value stands first."""
+    return {values[at]: at for at in range(len(values) - 1, start - 1, -1)}
 
 
 def _path(tree: Tree, node: Node) -> Iterator[Node]:

@@ -172,21 +172,21 @@ def said_by(message: object, dialect: str) -> tuple[Atom, ...]:
 
 def _order_results(atoms: list[Atom], places: list[int]) -> None:
     """Put results into the order of their calls: clients tell them as they came, or as asked."""
-    asked: list[str] = []
+    asked: dict[str, int] = {}
     at = 0
     while at < len(atoms):
         if atoms[at].kind is AtomKind.CALL:
-            asked.append(atoms[at].call)
+            asked.setdefault(atoms[at].call, len(asked))
         end = at
         while end < len(atoms) and atoms[end].kind is AtomKind.RESULT and atoms[end].call in asked:
             end += 1
         if end > at:
             both = sorted(
                 zip(atoms[at:end], places[at:end], strict=True),
-                key=lambda pair: asked.index(pair[0].call),
+                key=lambda pair: asked[pair[0].call],
             )
             atoms[at:end], places[at:end] = [one for one, _ in both], [place for _, place in both]
-            asked = []
+            asked = {}
         at = max(end, at + 1)
 
 
