@@ -16,7 +16,7 @@ from holdfast.views.words import counted
 from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from holdfast.cli.doctor_checks import Check
@@ -58,34 +58,7 @@ def command(
     """
     silence_log("holdfast.wiring")  # what the checks find they tell themselves
     if repair:
-        settings = configuration(flags).settings
-        file = store_file(settings.store.url, settings.store.profile, os.environ)
-        if not file.exists():
-            tell(f"there is nothing to repair: {file} does not exist")
-            return Exit.NOTHING_TO_DO
-        # Imported only here: checks that touch no store need no SQLite.
-        from holdfast.wiring.upkeep import repair_file
-
-        found = repair_file(file)
-        if as_json:
-            show_json(
-                {
-                    "file": str(file),
-                    "healthy": not found.health.problems and not _lost(found),
-                    "problems": list(found.problems),
-                    "done": list(found.done),
-                    "left": list(found.health.problems),
-                    "sessions": found.health.sessions,
-                    "messages": found.health.messages,
-                    "missing": found.lost.messages,
-                    "missing_at_most": found.lost.most_messages,
-                    "sessions_missing": found.lost.numbered_sessions,
-                    "bytes": found.health.bytes,
-                }
-            )
-        else:
-            screen().show(_drawn(file, found))
-        return Exit.FAILED if found.health.problems or _lost(found) else Exit.DONE
+        return _repaired(flags, as_json=as_json)
     found = [*_found([*filter(None, flags.values())], offline=offline, gateway=gateway)]
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
@@ -103,6 +76,38 @@ def command(
             lines.append((Styled(f"     {as_typed(each.advice)}", "dim"),))
     screen().show(lines)
     return Exit.DONE if healthy else Exit.FAILED
+
+
+def _repaired(flags: Mapping[str, Setting | None], *, as_json: bool) -> Exit:
+    """Check and mend the store, and tell what was found and what is left."""
+    settings = configuration(flags).settings
+    file = store_file(settings.store.url, settings.store.profile, os.environ)
+    if not file.exists():
+        tell(f"there is nothing to repair: {file} does not exist")
+        return Exit.NOTHING_TO_DO
+    # Imported only here: checks that touch no store need no SQLite.
+    from holdfast.wiring.upkeep import repair_file
+
+    found = repair_file(file)
+    if as_json:
+        show_json(
+            {
+                "file": str(file),
+                "healthy": not found.health.problems and not _lost(found),
+                "problems": list(found.problems),
+                "done": list(found.done),
+                "left": list(found.health.problems),
+                "sessions": found.health.sessions,
+                "messages": found.health.messages,
+                "missing": found.lost.messages,
+                "missing_at_most": found.lost.most_messages,
+                "sessions_missing": found.lost.numbered_sessions,
+                "bytes": found.health.bytes,
+            }
+        )
+    else:
+        screen().show(_drawn(file, found))
+    return Exit.FAILED if found.health.problems or _lost(found) else Exit.DONE
 
 
 def _found(flags: Sequence[Setting], *, offline: bool, gateway: bool) -> Iterator[Check]:
