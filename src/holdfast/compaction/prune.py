@@ -104,7 +104,7 @@ def prune(
     kinds: list[str] = []
     pruned = [*shown.transcript]
     for index, message in enumerate(shown.transcript[:protected]):
-        if message.pinned or message.role not in _SHORTENED:
+        if index not in stale.long or message.pinned or message.role not in _SHORTENED:
             continue
         found = [kind for part in message.parts if (kind := stale.kind(part, index))]
         kinds += found
@@ -154,12 +154,17 @@ class _Stale:
         """Where a text stands last that another of the same sketch comes before."""
         self._shared: set[int] = set()
         """The lengths of such texts."""
+        self.long: set[int] = set()
+        """The messages with a result or arguments that may be shortened; most are short."""
         seen: set[_Sketch] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
+                    if len(part.arguments) > LONG:
+                        self.long.add(index)
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
+                    self.long.add(index)
                     sketch = _sketch(text)
                     if sketch in seen:
                         self._shared.add(len(text))

@@ -34,11 +34,11 @@ __all__ = [
 AUTO = "auto"
 """The dialect is told by the messages."""
 _PROMPT = frozenset({"role", "content"})
-_WORDS = frozenset({"role", "content", "name", "tool_call_id"})
+_PLAIN = frozenset({"role", "content", "name", "tool_call_id", "tool_calls"})
 _MARKS = frozenset({"role", "type", "parts", "from"})
 """What every message has one of, in one dialect or another."""
 _EXAMPLE = "a message is an object such as {'role': 'user', 'content': 'hello'}"
-_HOLDERS = ("content", "tool_calls", "parts", "output")
+_HOLDERS = frozenset({"content", "tool_calls", "parts", "output"})
 """Where in a message programs put objects of an SDK."""
 # A union in the call would be made anew for each field of each message.
 _SEQUENCES = (list, tuple)
@@ -162,7 +162,7 @@ def _answer_in(value: Mapping[str, object]) -> str:
 
 
 def _message(value: object, index: int) -> Wire:
-    if isinstance(value, dict) and _is_words(cast("Wire", value)):
+    if isinstance(value, dict) and _is_plain(cast("Wire", value)):
         return cast("Wire", value)
     message = _opened(cast("object", value))
     where = f"messages[{index}]"
@@ -191,8 +191,19 @@ def _message(value: object, index: int) -> Wire:
     return found
 
 
-def _is_words(message: Wire) -> bool:
-    return isinstance(message.get("content"), str) and _WORDS.issuperset(message)
+def _is_plain(message: Wire) -> bool:
+    """Say whether a message is words and calls as JSON, as most are, so that nothing is opened."""
+    content = message.get("content")
+    if not (isinstance(content, str) or content is None) or not _PLAIN.issuperset(message):
+        return False
+    calls = message.get("tool_calls")
+    if calls is None:
+        return content is not None or "role" in message
+    return (
+        "role" in message
+        and type(calls) is list
+        and all([type(call) is dict and _HOLDERS.isdisjoint(call) for call in calls])  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    )
 
 
 def _opened(value: object) -> object:

@@ -312,8 +312,7 @@ def _content(raw: Wire) -> tuple[tuple[Content, ...], Form]:
 def read_assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
     """Read a message of the assistant: reasoning, content and calls."""
     parts: list[Part] = []
-    is_bare = len(raw) == 2 and "content" in raw
-    extras = NO_EXTRAS if is_bare else leftover(raw, _ASSISTANT, NAME)
+    extras = NO_EXTRAS if _ASSISTANT.issuperset(raw) else leftover(raw, _ASSISTANT, NAME)
     if extras:
         # Reasoning leaves the extras as thinking that knows the field it came from.
         fields = own(extras, NAME)
