@@ -102,6 +102,32 @@ def test_the_last_block_of_a_message_is_the_one_that_was_run() -> None:
     assert [deed.action.target for deed in deeds_of(messages)] == ["pwd"]
 
 
+def test_an_action_that_is_written_as_text_concludes_nothing() -> None:
+    acting = assistant("I look at the log.\n\n```\ntail mill.log\n```")
+    output = user("no water\n(Open file: n/a)\nbash-$")
+    complaint = user("Your output was not formatted correctly. Write one command.")
+    (turn,) = turns_of([user("Why does it stand still?"), acting, output, acting, complaint])
+    assert turn.reply is None
+    assert [step.action.target for step in turn.deeds] == ["tail mill.log"]
+    assert [step.text for step in turn.steps if isinstance(step, Remark)] == [
+        "I look at the log.\n",
+        "I look at the log.\n",
+    ]
+    (pending,) = turns_of([user("Why does it stand still?"), acting, output, acting])
+    assert pending.reply is None
+    answer = assistant("The gate is shut.")
+    (answered,) = turns_of([user("Why does it stand still?"), acting, output, answer])
+    assert answered.reply == Remark("The gate is shut.", 3)
+
+
+def test_a_task_that_ends_with_a_prompt_is_an_ask_where_it_opens_the_conversation() -> None:
+    task = user("Mend the sluice.\n(Current directory: /mill)\nbash-$")
+    (turn,) = read_turns([task, assistant("I will.")], Toolkit(), 600, opens=True)
+    assert turn.asks == ["Mend the sluice."]
+    (later,) = turns_of([task, assistant("I will.")])
+    assert later.asks == []
+
+
 def test_the_files_that_a_command_writes_belong_to_its_deed() -> None:
     found = deeds_of(
         [

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.transcript.blocks import (
+    is_answer,
     is_command,
     is_observation,
     is_output,
@@ -39,6 +40,22 @@ def test_preambles_and_bare_slash_commands_are_not_what_a_user_said() -> None:
     assert not is_observation("/etc/hosts is wrong")
     assert not is_observation("/review the parser and fix what you find")
     assert not is_observation("# AGENTS.md needs a section about tests")
+
+
+def test_a_block_without_a_language_is_a_command_where_it_is_asked_for() -> None:
+    text = "Look.\n```\nopen a.py\n```\n```python\nx\n```"
+    assert shell_blocks(text) == ()
+    assert shell_blocks(text, unnamed=True) == ("open a.py",)
+
+
+def test_what_a_program_asks_of_its_model_is_not_what_a_user_said() -> None:
+    complaint = "Please always provide EXACTLY ONE action in triple backticks, found 2 actions."
+    assert is_observation(complaint)
+    assert is_answer(complaint)
+    assert not is_output(complaint)
+    assert is_observation("Here is a demonstration of how to use the shell.\n$ ls")
+    assert not is_answer("Here is a demonstration of how to use the shell.\n$ ls")
+    assert not is_observation("Please always provide a test with a change.")
 
 
 def test_only_a_command_is_answered_by_output() -> None:

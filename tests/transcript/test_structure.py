@@ -77,6 +77,12 @@ def test_what_a_user_said_stands_without_the_reminders_that_an_agent_puts_around
     assert said_in(user(reminder)) == ""
 
 
+def test_what_opens_a_conversation_is_no_output_although_it_ends_like_one() -> None:
+    task = user("Mend the sluice.\n(Current directory: /mill)\nbash-$")
+    assert said_in(task, opens=True) == "Mend the sluice."
+    assert said_in(task) == ""
+
+
 def test_a_turn_begins_with_a_user_message() -> None:
     transcript = (system("s"), user("a"), assistant("b"), user("c"))
     assert turns(transcript) == (range(1), range(1, 3), range(3, 4))

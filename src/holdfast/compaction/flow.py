@@ -124,7 +124,7 @@ def _pruned(
 def _summarize(
     plan: CompactionPlan, policy: Policy, context: PassContext, live: LiveState
 ) -> Generator[Ask, Answer, _Source | Declined]:
-    said = user_words(plan.bare.transcript)
+    said = user_words(plan.bare.transcript, opens=plan.bare.previous is None)
     job = Job(
         messages=plan.folded,
         previous=plan.bare.previous,

@@ -222,11 +222,21 @@ def mark_for(texts: Iterable[str]) -> str:
     return next(mark for mark in marks if not any(mark in text for text in known))
 
 
-def user_words(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Return what users said, oldest first."""
+def user_words(messages: Sequence[Message], *, opens: bool = False) -> tuple[str, ...]:
+    """Return what users said, oldest first.
+
+    Args:
+        messages: The messages.
+        opens: Whether the conversation begins with them.
+    """
+    spoken: list[str] = []
     # Hardly one message in twenty is a user's: the role is asked before anything is called.
-    user = Role.USER
-    return tuple(filter(None, [said_in(each) for each in messages if each.role is user]))
+    for message in messages:
+        if message.role is Role.USER:
+            spoken.append(said_in(message, opens=opens))
+        elif message.role is Role.ASSISTANT:
+            opens = False
+    return tuple(filter(None, spoken))
 
 
 @lru_cache(maxsize=1024)

@@ -156,7 +156,8 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     closely = min(max(job.budget // _TOKENS_A_DEED, fewest), most)
     characters = max(job.budget * _OF_BUDGET, _FEWEST_CHARACTERS)
     tools = replace(toolkit or Toolkit(), redact=job.redact)
-    turns = read_turns(job.whole, tools, closely, job.fresh, characters=characters)
+    is_first = job.previous is None
+    turns = read_turns(job.whole, tools, closely, job.fresh, opens=is_first, characters=characters)
     turns = masked(_said_once(turns), job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
     return told if answer is None else replace(told, writer=answer.model or "a model")
@@ -194,13 +195,16 @@ class _Drafting:
         history = list(self._history()) if self._answer is None else []
         last = last_number(before.actions)
         first = last + len(history) + 1
-        story = self._sorted_out(story_of(self._turns, first, self._rarity))
+        task = list(now.task())
+        # A task that is told at length is told once.
+        told = "" if now.stands_below else letters(" ".join(each.text for each in task))
+        story = self._sorted_out(story_of(self._turns, first, self._rarity), told)
         if self._answer is None:
             earlier = list(self._earlier())
             for number, entry in enumerate(history, last + 1):
                 earlier += self._parted(f"{number}. {entry}", "actions")
             earlier, story = self._continued(earlier, list(story), first)
-            fixed = [*now.task(), *now.goal(), *now.state(), *now.open()]
+            fixed = [*task, *now.goal(), *now.state(), *now.open()]
             every = [*fixed, *earlier, *story, *now.files()]
         else:
             asked = self._asked_in(self._answer)
@@ -209,7 +213,7 @@ class _Drafting:
             files = (replace(each, density=each.density * _OF_FILES) for each in now.files())
             beside = [*now.state(), *now.blocked(), *story, *files]
             fresh = list(_uncovered(beside, covered, dict(asked.values())))
-            every = [*now.task(), *written, *fresh]
+            every = [*task, *written, *fresh]
         statements = current(every, self._job.fresh)
         standing = set(map(id, statements))
         outdated = tuple(each.text for each in every if id(each) not in standing)
@@ -218,13 +222,13 @@ class _Drafting:
             each if each.text == text else replace(each, text=text)
             for each, text in zip(statements, texts, strict=True)
         ]
-        told = self._focused(_fewer_rules(safe))
+        focused = self._focused(_fewer_rules(safe))
         questions = [
             self._begun.get(number, number)
             for number, turn in enumerate(self._turns, first)
             if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
         ]
-        return RecordDraft(tuple(told), self._wholes, tuple(questions), outdated)
+        return RecordDraft(tuple(focused), self._wholes, tuple(questions), outdated)
 
     def _continued(
         self, earlier: list[Statement], story: list[Statement], first: int
@@ -270,10 +274,12 @@ class _Drafting:
                 if isinstance(step, Remark):
                     yield from units(step.text)
 
-    def _sorted_out(self, story: Iterator[Statement]) -> Iterator[Statement]:
+    def _sorted_out(self, story: Iterator[Statement], task: str) -> Iterator[Statement]:
         """Yield the story, with what belongs to another section in that section."""
         opening = next((turn.place for turn in self._turns if turn.asks), -1)
         for each in story:
+            if each.label == USER and not each.is_head and letters(each.text) in task:
+                continue
             if each.label != USER or (each.message != opening and self._is_pasted(each.message)):
                 yield each
                 continue

@@ -37,6 +37,8 @@ from holdfast.summary.statements import Origin, Statement, StatementKind, clip_w
 from holdfast.summary.story import USER, narrates
 from holdfast.summary.tracing import has_marks, marks, overlap, stems
 from holdfast.summary.turns import Remark
+from holdfast.transcript import newest_user
+from holdfast.transcript.blocks import is_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +62,8 @@ __all__ = [
 
 _TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
 """Characters of the task: the most, the fewest, and those for each token of the record."""
+_FOLDED_TASK, _FOLDED_TASK_OF_BUDGET = 8_000, 1.4
+"""The same where the task does not stay in the window: its end counts as much as its beginning."""
 _LAST_STEPS = 3
 _NEWEST_FAILURES, _NEWEST_FILES = 4, 6
 _SHORT_INPUT = 40
@@ -67,8 +71,8 @@ _IN_A_ROW = 4
 """Messages of a user without an answer, of which more are a history."""
 _ALIKE = 0.5
 UNDER_WAY = "The newest request, which stands below, is being worked on"
-_WAS_UNDER_WAY = "The newest request is being worked on"
-"""How a record of versions before began the same."""
+_FOLDED_UNDER_WAY = "The newest request is being worked on"
+"""The same of a request that does not stay in the window."""
 _SAME = 0.75
 _LOOKED_AT = 200
 """How many rules and values later words are held against, the newest."""
@@ -97,7 +101,7 @@ def is_state(line: str) -> bool:
 
 def is_under_way(entry: str) -> bool:
     """Say whether an entry of an earlier record tells what was done last about its task."""
-    return entry.startswith((UNDER_WAY, _WAS_UNDER_WAY))
+    return entry.startswith((UNDER_WAY, _FOLDED_UNDER_WAY))
 
 
 class Standing:
@@ -137,14 +141,7 @@ class Standing:
         if is_concluded(turn):
             return
         words = turn.asks[-1]
-        # It stands below word for word; in a small record it must not take the room of the rest.
-        width = min(_TASK, max(_SHORTEST_TASK, int(self._job.budget * _TASK_OF_BUDGET)))
-        if len(words) > width:
-            yield self._alone(
-                StatementKind.OPEN, f"{clip_words(words, width // 2)} (and more, below)", "task"
-            )
-        else:
-            yield self._alone(StatementKind.OPEN, words, "task")
+        yield self._alone(StatementKind.OPEN, self._shortened(words), "task")
         at = self._turns.index(turn)
         before = self._turns[at - 1] if at else None
         # Bytes rather than characters: forty characters of Chinese are a whole request.
@@ -153,6 +150,25 @@ class Standing:
         if before.reply is not None and (said := units(before.reply.text)):
             note = f"{SAID_AFTER} the assistant wrote: {clip_words(said[-1], 300)})"
             yield replace(self._alone(StatementKind.OPEN, note, "task"), message=before.reply.place)
+
+    @cached_property
+    def stands_below(self) -> bool:
+        """Say whether the newest request stays in the window, and not the output of a command."""
+        whole = self._job.whole
+        newest = newest_user(whole)
+        return newest is not None and not is_output(whole[newest].text)
+
+    def _shortened(self, words: str) -> str:
+        """Return a task for the record, in which it must not take the room of the rest."""
+        budget = self._job.budget
+        if self.stands_below:
+            width = min(_TASK, max(_SHORTEST_TASK, int(budget * _TASK_OF_BUDGET)))
+            short = f"{clip_words(words, width // 2)} (and more, below)"
+        else:
+            width = min(_FOLDED_TASK, max(_SHORTEST_TASK, int(budget * _FOLDED_TASK_OF_BUDGET)))
+            ending = " ".join(words[-width // 3 :].split()).partition(" ")[2]
+            short = f"{clip_words(words, width - len(ending))} {ending}"
+        return words if len(words) <= width else short
 
     def goal(self) -> Iterator[Statement]:
         """Yield the goal that a user named last, or that was known, or what was asked first."""
@@ -244,7 +260,8 @@ class Standing:
             if len(last) >= _LAST_STEPS:
                 break
         if last:
-            begun = self._alone(StatementKind.OPEN, UNDER_WAY, "in_progress", 0.3)
+            stated = UNDER_WAY if self.stands_below else _FOLDED_UNDER_WAY
+            begun = self._alone(StatementKind.OPEN, stated, "in_progress", 0.3)
             yield begun
             # Where the newest step stays in the window, it shows what was done last.
             text, place = f"- last: {'; '.join(reversed(last))}", turn.steps[-1].place

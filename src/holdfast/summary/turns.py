@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.redaction.redactor import redact_all, redacting
 from holdfast.transcript import Role, ToolCall, said_in
-from holdfast.transcript.blocks import is_output, output_in, shell_blocks
+from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
 from holdfast.transcript.parts import quickly_made
 from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
@@ -176,6 +176,8 @@ class Remark:
 
     text: str
     place: int
+    acts: bool = False
+    """Whether it is an action that is written as text, which concludes nothing."""
 
 
 Step: TypeAlias = Deed | Remark
@@ -200,7 +202,7 @@ class Turn:
     def reply(self) -> Remark | None:
         """Return the words that concluded the turn: the assistant's last, after all its calls."""
         last = self.steps[-1] if self.steps else None
-        return last if isinstance(last, Remark) else None
+        return last if isinstance(last, Remark) and not last.acts else None
 
     @property
     def deeds(self) -> Iterator[Deed]:
@@ -214,13 +216,15 @@ def read_turns(
     closely: int,
     gap: int = 0,
     *,
+    opens: bool = False,
     characters: int = _CHARACTERS,
 ) -> list[Turn]:
     """Return the turns of the messages, the newest read closely: so many calls, so many characters.
 
     Messages of a user that follow each other before the assistant did anything are one turn.
     What stands before the first user message is a turn without an ask; so is what follows the
-    place `gap`, where a summary stood.
+    place `gap`, where a summary stood. What stands first in a conversation that the messages
+    open is nobody's output.
     """
     first = _first_read(messages, closely)
     results = {
@@ -230,21 +234,27 @@ def read_turns(
         for result in message.results
     }
     turns, older = [Turn(0)], [0]
+    # What follows a summary does not open a conversation.
+    spoken = not opens
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
             older.append(0)
         role = message.role
+        spoken = spoken or role is Role.ASSISTANT
         if role is Role.ASSISTANT and message.synthetic is None:
             text = message.text
-            if text and not text.isspace():
-                turns[-1].steps.append(Remark(text, index))
+            acts = _acts(messages, index)
+            # The action itself is told as what was done.
+            words = text.partition("\n```")[0] if acts else text
+            if words and not words.isspace():
+                turns[-1].steps.append(Remark(words, index, acts))
             if index < first:
                 older[-1] += len(message.calls)
             else:
                 turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
         elif role is Role.USER:
-            if words := said_in(message):
+            if words := said_in(message, opens=not spoken):
                 last = turns[-1]
                 if not last.asks or last.steps or older[-1] or last.interrupted:
                     turns.append(Turn(index))
@@ -276,7 +286,7 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
             if left > (far if place else 0):
                 kept.append(step)
             elif place == 0:
-                kept.append(Remark(_gist(step.text, redact), step.place))
+                kept.append(replace(step, text=_gist(step.text, redact)))
             left -= len(step.text)
         is_far = left <= 0
         asks = [_gist(words, redact) for words in turn.asks] if is_far else turn.asks
@@ -316,20 +326,28 @@ def _deeds(
         result = results.get(call.id)
         ended = None if result is None else effect(result, action.family)
         yield Deed(action, ended, call.arguments, index)
-    if calls or "```" not in message.text or not (answer := _observed(messages, index)):
+    if calls or "```" not in message.text or not (answer := _answer(messages, index, is_output)):
         return
-    for command in shell_blocks(message.text)[-1:]:
+    for command in shell_blocks(message.text, unnamed=True)[-1:]:
         ended = effect_of_text(answer)
         action = Action(Family.SHELL, "bash", command, files=written_files(command))
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
 
 
-def _observed(messages: Sequence[Message], index: int) -> str:
-    """Return the output that answers the message, if the next message is one."""
+def _acts(messages: Sequence[Message], index: int) -> bool:
+    """Say whether words are an action that a program answered, or would if they were not last."""
+    if index + 1 < len(messages):
+        return bool(_answer(messages, index, is_answer))
+    was_answered = index > 1 and bool(_answer(messages, index - 2, is_answer))
+    return was_answered and bool(shell_blocks(messages[index].text, unnamed=True))
+
+
+def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], bool]) -> str:
+    """Return what a program answers to the message, if the next message is that."""
     if index + 1 == len(messages) or messages[index + 1].role is not Role.USER:
         return ""
     text = messages[index + 1].text
-    return text if is_output(text) else ""
+    return text if is_one(text) else ""
 
 
 def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
@@ -381,7 +399,7 @@ def _texts_of(deed: Deed, redact: Callable[[str], str]) -> tuple[str, str, str, 
 def _replaced(step: Remark | Deed, shown: Iterator[str]) -> Remark | Deed:
     if isinstance(step, Remark):
         text = next(shown)
-        return step if text is step.text else Remark(text, step.place)
+        return step if text is step.text else replace(step, text=text)
     action, ended = step.action, step.ended
     target, content, arguments, answer = (next(shown) for _ in range(4))
     if target is not action.target or content is not action.content:

@@ -10,6 +10,7 @@ import re
 
 __all__ = [
     "given_to_skill",
+    "is_answer",
     "is_command",
     "is_observation",
     "is_output",
@@ -29,6 +30,14 @@ _OUTPUTS = (
     "[command finished with exit code",
 )
 _OUTPUT_ENDINGS = ("bash-$", "</output>", "</tool_response>")
+_COMPLAINTS = (
+    "please always provide exactly one action in",
+    "your output was not formatted correctly",
+    "your last output did not use any tool calls",
+    "no tool calls found in the response",
+    "tool call error:",
+)
+"""How a program answers a message in which it finds no command, or too many."""
 _INJECTED = (
     # What a user's own shell commands print.
     "<local-command-stdout>",
@@ -47,6 +56,10 @@ _INJECTED = (
     "[request interrupted by user",
     "caveat: the messages below were generated",
     "# agents.md instructions",
+    # What an agent shows its model, or says for a user who is not there.
+    "here is a demonstration of how to",
+    "please continue working on the task on whatever approach you think is suitable",
+    *_COMPLAINTS,
     "<<<begin_openclaw_internal_context>>>",
     "this is the gemini cli. we are setting up the context",
     "this is the qwen code. we are setting up the context",
@@ -77,11 +90,15 @@ _FRAME = re.compile(
 )
 
 
-def shell_blocks(text: str) -> tuple[str, ...]:
+def shell_blocks(text: str, *, unnamed: bool = False) -> tuple[str, ...]:
     """Return the commands in the shell blocks of the text.
 
     A fence closes with at least as many of the character that opened it; one that never closes
     is not a command.
+
+    Args:
+        text: What an assistant wrote.
+        unnamed: Whether a block that names no language is a command too.
     """
     if "```" not in text and "~~~" not in text:
         return ()
@@ -99,7 +116,8 @@ def shell_blocks(text: str) -> tuple[str, ...]:
         elif mark.startswith(("```", "~~~")):
             language = mark.lstrip(mark[0])
             fence = mark[: len(mark) - len(language)]
-            wanted, lines = language.strip().lower() in _SHELLS, []
+            name = language.strip().lower()
+            wanted, lines = name in _SHELLS or (unnamed and not name), []
     return tuple(found)
 
 
@@ -180,6 +198,11 @@ def is_output(text: str) -> bool:
     """Say whether a user message is the output of a command that the assistant wrote as text."""
     start = text[:200].lstrip().casefold()
     return start.startswith(_OUTPUTS) or text[-40:].rstrip().casefold().endswith(_OUTPUT_ENDINGS)
+
+
+def is_answer(text: str) -> bool:
+    """Say whether a user message is what a program answers to an action that is written as text."""
+    return is_output(text) or text[:200].lstrip().casefold().startswith(_COMPLAINTS)
 
 
 def output_in(text: str) -> str:

@@ -16,6 +16,7 @@ from holdfast.transcript.blocks import (
     is_command,
     is_observation,
     is_output,
+    output_in,
     words_typed,
 )
 from holdfast.transcript.parts import (
@@ -113,11 +114,16 @@ def is_user_word(message: Message) -> bool:
     )
 
 
-def said_in(message: Message) -> str:
+def said_in(message: Message, *, opens: bool = False) -> str:
     """Return what a user said in a message; what a program wrote in a user's name is not theirs.
 
     Of a command it is what the user gave to it, and of a skill too, whose text is put before that.
     Reminders and settings that an agent puts around a user's words are left out.
+
+    Args:
+        message: The message.
+        opens: Whether no assistant has said anything yet. Then it cannot be the output of a
+            command, although some agents end a task with the same prompt as an output.
     """
     if not is_user_word(message):
         return ""
@@ -125,6 +131,8 @@ def said_in(message: Message) -> str:
     if not text or text.isspace():
         return ""
     if is_observation(text):
+        if opens and is_output(text):
+            return output_in(text)
         typed = words_typed(text) if is_command(text) else ""
         return "" if typed.startswith("/") else typed
     given = given_to_skill(text)

@@ -1,0 +1,59 @@
+"""Agents that write their commands as text: users speak in their first messages alone."""
+
+import holdfast
+from holdfast.transcript import Summary
+from holdfast.wire import DIALECTS, Body
+
+FRAME = "(Open file: n/a)\n(Current directory: /mill)\nbash-$"
+DEMONSTRATION = (
+    "Here is a demonstration of how to correctly accomplish this task.\n"
+    + "ISSUE: the weathercock shows south\n```\nsubmit\n```\n" * 30
+)
+TASK = (
+    "We are asked to mend this issue: the sluice opens at night.\n"
+    + "It was seen by the keeper of gate 7 in the harbor of Brill.\n" * 40
+    + f"When all is done, run `hand-in --final` and nothing else.\n{FRAME}"
+)
+
+
+def session(steps: int) -> list[dict[str, object]]:
+    """Return a session of an agent in which programs answer in the user's name."""
+    found = [("user", DEMONSTRATION), ("user", TASK)]
+    for number in range(steps):
+        found.append(("assistant", f"Gate {number} next.\n\n```\nopen gate_{number}.py\n```"))
+        found.append(("user", f"gate = {number}\n" * 60 + FRAME))
+    return [{"role": role, "content": text} for role, text in found]
+
+
+def records_of(messages: list[dict[str, object]], fit: int) -> tuple[str, ...]:
+    """Return the records that a fit leaves in the window."""
+    done = holdfast.compress(messages, fit=fit, summarizer="none")
+    transcript = DIALECTS["openai"].decode(Body(list(done.messages)))
+    summaries = (message.summary for message in transcript)
+    return tuple(each.text for each in summaries if isinstance(each, Summary))
+
+
+def section(record: str, heading: str) -> str:
+    """Return the entries under a heading."""
+    return record.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def test_the_task_is_told_with_its_beginning_and_its_end_where_only_output_stays() -> None:
+    (record,) = records_of(session(40), fit=4_000)
+    task = section(record, "Historical Task Snapshot")
+    assert task.startswith("- We are asked to mend this issue: the sluice opens at night.")
+    assert "run `hand-in --final` and nothing else." in task
+    assert "bash-$" not in task
+    assert "the sluice opens at night" in section(record, "Goal")
+    assert "below" not in section(record, "Historical In-Progress State")
+
+
+def test_a_demonstration_is_nobodys_wish() -> None:
+    (record,) = records_of(session(40), fit=4_000)
+    assert "weathercock" not in record
+
+
+def test_the_task_is_told_whole_where_there_is_room() -> None:
+    (record,) = records_of(session(200), fit=12_000)
+    task = section(record, "Historical Task Snapshot")
+    assert task.count("the keeper of gate 7") == 40
