@@ -13,6 +13,7 @@ from itertools import chain, groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import is_check, only_looked, told
+from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
 from holdfast.summary.cues import (
     is_acknowledgement,
@@ -54,7 +55,8 @@ __all__ = [
 ]
 
 USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
-SPEAKERS = (USER, NOTED, ASSISTANT, PLAN, UNVERIFIED)
+_CHOSEN = "Refers to"
+SPEAKERS = (USER, _CHOSEN, NOTED, ASSISTANT, PLAN, UNVERIFIED)
 _GAP = " … "
 _OF_USER = 2.0
 _LONG = 800
@@ -110,6 +112,9 @@ class _Telling:
     def statements(self, after: Turn | None) -> Iterator[Statement]:
         yield from self._asks()
         turn = self._turn
+        if turn.chosen:
+            named = titles(turn.chosen)
+            yield self._one(StatementKind.DECISION, named, 1.0, _CHOSEN, turn.place)
         if turn.older:
             yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", label=NOTED)
         reply = turn.reply
@@ -154,7 +159,8 @@ class _Telling:
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
                 head = place == 0 and self._order == 0
-                if head and len(parts) == 1 and len(unit.encode()) < _THIN:
+                is_thin = len(unit.encode()) < _THIN and not self._turn.chosen
+                if head and len(parts) == 1 and is_thin:
                     # "Yes" and "continue" tell nothing without what came of them.
                     density = 0.2
                 elif head:
@@ -326,6 +332,8 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
                 kind = StatementKind.TOLD
             elif label == ASSISTANT and place == 0:
                 kind = StatementKind.RESULT
+            elif label == _CHOSEN:
+                kind = StatementKind.DECISION
             elif section == "critical" and is_value(unit):
                 kind = StatementKind.VALUE
             elif known is None and is_decision(unit):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.redaction.redactor import redact_all, redacting
+from holdfast.summary.choices import chosen
 from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
@@ -191,6 +192,8 @@ class Turn:
     """The message it begins with."""
     asks: list[str] = field(default_factory=list[str])
     steps: list[Step] = field(default_factory=list[Step])
+    chosen: str = ""
+    """The points of the assistant that a short ask named."""
     older: int = 0
     """How many calls of this turn were not read."""
     interrupted: bool = False
@@ -260,12 +263,21 @@ def read_turns(
                     turns.append(Turn(index))
                     older.append(0)
                 turns[-1].asks.append(words)
+                if named := chosen(words, _said_before(messages, index)):
+                    turns[-1] = replace(turns[-1], chosen=named)
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
     pairs = zip(turns, older, strict=True)
     turns = [replace(turn, older=calls) if calls else turn for turn, calls in pairs]
     told = [turn for turn in turns if turn.asks or turn.steps or turn.older]
     return _bounded(told, characters, toolkit.redact)
+
+
+def _said_before(messages: Sequence[Message], index: int) -> Iterator[str]:
+    """Yield what the assistant said before a message, the newest first."""
+    for at in range(index - 1, -1, -1):
+        if messages[at].role is Role.ASSISTANT and (text := messages[at].text):
+            yield text
 
 
 def _gist(text: str, redact: Callable[[str], str]) -> str:
@@ -360,15 +372,15 @@ def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     redact = redacting(ahead, redact)
     texts: list[str] = []
     for turn in turns:
-        texts += turn.asks
+        texts += [*turn.asks, turn.chosen]
         for step in turn.steps:
             texts += [step.text] if isinstance(step, Remark) else _texts_of(step, redact)
     shown = iter(redact_all(texts, redact))
     found: list[Turn] = []
     for turn in turns:
-        asks = [next(shown) for _ in turn.asks]
+        asks, named = [next(shown) for _ in turn.asks], next(shown)
         steps = [_replaced(step, shown) for step in turn.steps]
-        found.append(replace(turn, asks=asks, steps=steps))
+        found.append(replace(turn, asks=asks, chosen=named, steps=steps))
     return found
 
 

@@ -1,0 +1,87 @@
+"""What a short answer such as "b" or "do 1 and 3" chose among the points that were put before it.
+
+Such an answer settles something and says nothing: its words are told with the point they name.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["chosen", "titles"]
+
+_LONGEST = 160
+"""Characters of an answer; in longer words a number is mostly a number."""
+_READ = 12_000
+"""Characters before the answer in which points are looked for."""
+_BACK = 12
+"""How many messages of the assistant are looked at."""
+_POINT = re.compile(
+    r"^[ \t>#*•-]{0,12}(?:(?:option|variante?|вариант|方案|选项)[ \t]+)?"
+    r"\(?([a-z]|\d{1,2})[).:、\uff09][*_]{0,2}[ \t]+(\S[^\n]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TITLE = re.compile(r"(\w+\) .{1,200}?)(?:\*\*|:\s|:$|[\uff1a。]|\.\s| [-\u2013—] |$)")
+_WORD = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
+_MARK = re.compile(r"[a-h]|\d{1,2}")
+_BEFORE = frozenset(
+    """ok okay yes yeah yep sure please then let lets s we i d go do want like take pick choose use
+    allow try fix address start with for on only just both the option options number no point points
+    item items step steps finding findings
+    ja bitte nimm nehmen mach machen wir punkt punkte nummer variante
+    sí si opción opciones toma usa haz punto puntos
+    да давай вариант пункт пункты возьми
+    好 好的 选 选择 用 做 方案 第""".split()
+)
+_BETWEEN = frozenset("and or und oder y o и или 和 或 , + & / 、".split())
+_AFTER = frozenset("next first now then please too as for seems is sounds looks zuerst".split())
+
+
+def chosen(answer: str, said: Iterable[str]) -> str:
+    """Return the points that an answer names, each on a line, or "" where it names none.
+
+    Args:
+        answer: What a user said.
+        said: What the assistant had said before, the newest first. The newest list of points is
+            meant, which may stand some turns back while its points are worked through.
+    """
+    wanted = _marks(answer) if len(answer.strip().partition("\n")[0]) <= _LONGEST else []
+    if not wanted:
+        return ""
+    for text in islice(said, _BACK):
+        points = {mark.casefold(): words for mark, words in _POINT.findall(text[-_READ:])}
+        if len(points) > 1:
+            known = all(mark in points for mark in wanted)
+            named = dict.fromkeys(wanted) if known else {}
+            return "\n".join(f"{mark}) {points[mark]}" for mark in named)
+    return ""
+
+
+def titles(points: str) -> str:
+    """Return points that were chosen with the beginning of each, which says what it is.
+
+    They are cut here and not where they are found: what is cut must have been redacted before.
+    """
+    found = (_TITLE.match(line) for line in points.split("\n"))
+    return "; ".join(each[1].replace("**", "").rstrip(" *_.") for each in found if each)
+
+
+def _marks(answer: str) -> list[str]:
+    """Return the letters and numbers that an answer begins with, nothing where it says more."""
+    marks: list[str] = []
+    before = ""
+    for word in _WORD.findall(answer[: 2 * _LONGEST].casefold()):
+        if _MARK.fullmatch(word):
+            marks.append(word)
+        elif marks and word not in _BETWEEN:
+            # "A new test" has an article, and "5 minutes" a number.
+            ends = not word[0].isalnum() or word in _AFTER or before == ","
+            return marks if ends else []
+        elif not marks and word[0].isalnum() and word not in _BEFORE:
+            return []
+        before = word
+    return marks
