@@ -13,6 +13,14 @@ from itertools import count as numbers
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.redaction.redactor import redact_all
+from holdfast.summary.answer import (
+    QUOTES,
+    asks_repeated,
+    joining,
+    see,
+    turns_told,
+    uncovered,
+)
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.standing import (
@@ -54,10 +62,6 @@ _OF_BUDGET, _FEWEST_CHARACTERS = 8, 40_000
 _RULES = 6
 _OF_CODE, _OF_FILES = 0.1, 0.2
 """What code in an answer is worth, and beside it a list of files, which it has mostly."""
-_COVERED = 0.8
-"""How much of a statement a model's answer has, from which on it need not be told again."""
-_QUOTES, _QUOTED = "\"'“«「『", 12
-"""What begins a quotation, and letters of one that can be told from others."""
 _PASTED = 2_000
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
@@ -123,8 +127,13 @@ class RecordDraft:
         sections: dict[str, list[str]] = {name: [] for name in HEADINGS}
         for key, members in sorted(entries.items(), key=_place):
             whole = self.wholes.get(key)
-            is_whole = whole is not None and whole.statements == len(members)
-            text = whole.text if whole is not None and is_whole else entry_text(members)
+            # Our own lines of a turn may follow those that others wrote.
+            own = [each for each in members if each.order < PLACES]
+            is_whole = whole is not None and whole.statements == len(own)
+            text = entry_text(members)
+            if whole is not None and is_whole:
+                lines = [whole.text, entry_text(members[len(own) :])]
+                text = "\n".join(filter(None, lines))
             if not is_whole and key[1] > 0 and key[0] == "actions":
                 text = f"{key[1]}. {text}"
             elif not is_whole and key[1] > 0:
@@ -134,11 +143,6 @@ class RecordDraft:
         if answered:
             sections["resolved"].append(f"{_ANSWERED} {', '.join(answered)}")
         return Record(**{name: tuple(found) for name, found in sections.items()})
-
-
-def _see(entry: int) -> tuple[int, int]:
-    """Return the turn that a decision belongs to, and its place there."""
-    return divmod(entry, PLACES) if entry > 0 else (0, 0)
 
 
 def _place(item: tuple[tuple[str, int], list[Statement]]) -> tuple[int, int]:
@@ -207,12 +211,14 @@ class _Drafting:
             fixed = [*task, *now.goal(), *now.state(), *now.open()]
             every = [*fixed, *earlier, *story, *now.files()]
         else:
-            asked = self._asked_in(self._answer)
-            written = list(self._written(self._answer, asked))
+            newer = [turn for turn in self._turns if turn.place >= self._job.fresh]
+            repeated = asks_repeated(self._answer, newer)
+            written = list(self._written(self._answer, repeated))
             covered = Said([render(self._answer)])
             files = (replace(each, density=each.density * _OF_FILES) for each in now.files())
-            beside = [*now.state(), *now.blocked(), *story, *files]
-            fresh = list(_uncovered(beside, covered, dict(asked.values())))
+            known = turns_told(self._answer, self._turns, repeated, first)
+            beside = [*now.state(), *now.blocked(), *joining(story, known), *files]
+            fresh = list(uncovered(beside, covered, dict(repeated.values())))
             every = [*task, *written, *fresh]
         statements = current(every, self._job.fresh)
         standing = set(map(id, statements))
@@ -251,7 +257,7 @@ class _Drafting:
         }
         goes_on: list[Statement] = []
         for each in story:
-            number, order = (each.entry, 0) if each.section == "actions" else _see(each.entry)
+            number, order = (each.entry, 0) if each.section == "actions" else see(each.entry)
             if number not in begun:
                 goes_on.append(each)
             elif each.section != "actions":
@@ -360,27 +366,6 @@ class _Drafting:
                         origin=Origin.EARLIER,
                     )
 
-    def _asked_in(self, answer: Record) -> dict[str, tuple[int, list[str]]]:
-        """Return the entries that only repeat a user's message, with its place and what they quote.
-
-        The story tells the message with what came of it, and once is enough.
-        """
-        fresh = (turn for turn in self._turns if turn.place >= self._job.fresh)
-        asks = {letters(ask): turn.place for turn in fresh for ask in turn.asks}
-        asks.pop("", None)
-        found: dict[str, tuple[int, list[str]]] = {}
-        for entry in answer.actions:
-            words = words_of(entry).removeprefix(f"{USER}: ")
-            gaps = words.replace("...", "…").split("…")
-            pieces = [piece for piece in map(letters, gaps) if piece]
-            if words[:1] in _QUOTES and len("".join(pieces)) >= _QUOTED:
-                same = (place for ask, place in asks.items() if all(map(ask.__contains__, pieces)))
-            else:
-                same = iter([asks[piece] for piece in pieces if len(pieces) == 1 and piece in asks])
-            if (place := next(same, None)) is not None:
-                found[entry] = place, pieces
-        return found
-
     def _written(self, answer: Record, asked: Container[str]) -> Iterator[Statement]:
         """Yield what a model wrote, after what it left of the record before; the task is known."""
         before = {words_of(entry) for _, entries in self._previous.sections() for entry in entries}
@@ -422,11 +407,16 @@ def parted(entry: str, section: str, rarity: Rarity, ids: Iterator[int]) -> list
     """Return the statements of an entry that a record has."""
     number = number_of(entry) if section == "actions" else 0
     key = number or next(ids)
-    found = list(read_entry(words_of(entry) if number else entry, section, rarity))
-    return [
+    words = words_of(entry) if number else entry
+    found = list(read_entry(words, section, rarity)) or [Statement(StatementKind.DETAIL, entry)]
+    told = [
         replace(each, section=section, entry=key, order=order, origin=Origin.EARLIER)
-        for order, each in enumerate(found or [Statement(StatementKind.DETAIL, entry)])
+        for order, each in enumerate(found)
     ]
+    if number and words[:1] in QUOTES:
+        # What was done is not told without the ask that it begins with.
+        told[0] = replace(told[0], is_head=True)
+    return told
 
 
 def trim(
@@ -454,25 +444,6 @@ def trim(
                 [replace(each, origin=Origin.MODEL) for each in found] if is_new else found
             )
     return RecordDraft(tuple(statements), wholes).record(budget, count)[0]
-
-
-def _uncovered(
-    statements: Sequence[Statement], answer: Said, asked: Mapping[int, Sequence[str]]
-) -> Iterator[Statement]:
-    """Yield what an answer does not say; what it quoted of messages is told in its place.
-
-    An ask that it has is told only with more of its turn.
-    """
-    for each in statements:
-        if each.label == USER and each.message in asked:
-            said = letters(each.text)
-            is_quoted = any(piece in said or said in piece for piece in asked[each.message])
-            density = max(each.density, 0.5)
-            yield replace(each, origin=Origin.MODEL, density=density) if is_quoted else each
-        elif answer.resembles(each.text) < _COVERED:
-            yield each
-        elif each.is_head:
-            yield replace(each, density=0.0)
 
 
 def _announces(entry: str) -> bool:

@@ -236,7 +236,7 @@ def read_turns(
         if message.role is not Role.ASSISTANT
         for result in message.results
     }
-    turns, older = [Turn(0)], [0]
+    turns, older = list[Turn]((Turn(0),)), [0]
     # What follows a summary does not open a conversation.
     spoken = not opens
     for index, message in enumerate(messages):
@@ -246,12 +246,9 @@ def read_turns(
         role = message.role
         spoken = spoken or role is Role.ASSISTANT
         if role is Role.ASSISTANT and message.synthetic is None:
-            text = message.text
-            acts = _acts(messages, index)
-            # The action itself is told as what was done.
-            words = text.partition("\n```")[0] if acts else text
-            if words and not words.isspace():
-                turns[-1].steps.append(Remark(words, index, acts))
+            remark = _remark(messages, index)
+            if remark.text and not remark.text.isspace():
+                turns[-1].steps.append(remark)
             if index < first:
                 older[-1] += len(message.calls)
             else:
@@ -344,6 +341,12 @@ def _deeds(
         ended = effect_of_text(answer)
         action = Action(Family.SHELL, "bash", command, files=written_files(command))
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
+
+
+def _remark(messages: Sequence[Message], index: int) -> Remark:
+    text, acts = messages[index].text, _acts(messages, index)
+    # The action itself is told as what was done.
+    return Remark(text.partition("\n```")[0] if acts else text, index, acts)
 
 
 def _acts(messages: Sequence[Message], index: int) -> bool:
