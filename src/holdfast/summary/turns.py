@@ -236,7 +236,8 @@ def read_turns(
         if message.role is not Role.ASSISTANT
         for result in message.results
     }
-    turns, older = list[Turn]((Turn(0),)), [0]
+    turns: list[Turn] = [Turn(0)]
+    older = [0]
     # What follows a summary does not open a conversation.
     spoken = not opens
     for index, message in enumerate(messages):
@@ -264,8 +265,7 @@ def read_turns(
                     turns[-1] = replace(turns[-1], chosen=named)
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
-    pairs = zip(turns, older, strict=True)
-    turns = [replace(turn, older=calls) if calls else turn for turn, calls in pairs]
+    turns = [replace(turn, older=calls) for turn, calls in zip(turns, older, strict=True)]
     told = [turn for turn in turns if turn.asks or turn.steps or turn.older]
     return _bounded(told, characters, toolkit.redact)
 
