@@ -61,15 +61,15 @@ def test_an_answer_names_points(answer: str, said: str, points: str) -> None:
     ],
 )
 def test_other_answers_name_none(answer: str) -> None:
-    assert chosen(answer, [STEPS]) == ""
-    assert chosen(answer, [OPTIONS]) == ""
+    assert chosen(answer, [STEPS]) == []
+    assert chosen(answer, [OPTIONS]) == []
 
 
 def test_the_newest_list_is_meant_also_some_turns_later() -> None:
     assert titles(chosen("on 2, go", ["Done.", STEPS, OPTIONS])) == "2) Paint the gate"
-    assert chosen("b", ["Done.", STEPS, OPTIONS]) == ""
-    assert chosen("1", ["Only one:\n1. Row"]) == ""
-    assert chosen("1", []) == ""
+    assert chosen("b", ["Done.", STEPS, OPTIONS]) == []
+    assert chosen("1", ["Only one:\n1. Row"]) == []
+    assert chosen("1", []) == []
 
 
 def record_of(turns: list[Message]) -> Record:
@@ -79,10 +79,9 @@ def record_of(turns: list[Message]) -> Record:
 
 def test_a_record_tells_what_an_answer_chose() -> None:
     turns = [user("Plan the tide tables."), assistant(OPTIONS), user("b"), assistant("Very well.")]
-    assert (
-        read_turns(turns, Toolkit(), 10)[-1].chosen
-        == "b) One file for each quay.** Easier to change."
-    )
+    assert read_turns(turns, Toolkit(), 10)[-1].chosen == [
+        "b) One file for each quay.** Easier to change."
+    ]
     entry = next(each for each in record_of([*turns, user("Go on")]).actions if 'User: "b"' in each)
     assert "Refers to: b) One file for each quay" in entry
 
@@ -95,5 +94,5 @@ def test_a_secret_in_a_point_is_not_told() -> None:
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=300), max_size=3))
 def test_whatever_is_said_points_are_lines_of_it(answer: str, said: list[str]) -> None:
-    for line in filter(None, chosen(answer, said).split("\n")):
+    for line in chosen(answer, said):
         assert any(line.partition(") ")[2] in text for text in said)

@@ -41,8 +41,8 @@ _BETWEEN = frozenset("and or und oder y o и или 和 或 , + & / 、".split()
 _AFTER = frozenset("next first now then please too as for seems is sounds looks zuerst".split())
 
 
-def chosen(answer: str, said: Iterable[str]) -> str:
-    """Return the points that an answer names, each on a line, or "" where it names none.
+def chosen(answer: str, said: Iterable[str]) -> list[str]:
+    """Return the points that an answer names.
 
     Args:
         answer: What a user said.
@@ -51,22 +51,22 @@ def chosen(answer: str, said: Iterable[str]) -> str:
     """
     wanted = _marks(answer) if len(answer.strip().partition("\n")[0]) <= _LONGEST else []
     if not wanted:
-        return ""
+        return []
     for text in islice(said, _BACK):
         points = {mark.casefold(): words for mark, words in _POINT.findall(text[-_READ:])}
         if len(points) > 1:
             known = all(mark in points for mark in wanted)
             named = dict.fromkeys(wanted) if known else {}
-            return "\n".join(f"{mark}) {points[mark]}" for mark in named)
-    return ""
+            return [f"{mark}) {points[mark]}" for mark in named]
+    return []
 
 
-def titles(points: str) -> str:
+def titles(points: Iterable[str]) -> str:
     """Return points that were chosen with the beginning of each, which says what it is.
 
     They are cut here and not where they are found: what is cut must have been redacted before.
     """
-    found = (_TITLE.match(line) for line in points.split("\n"))
+    found = map(_TITLE.match, points)
     return "; ".join(each[1].replace("**", "").rstrip(" *_.") for each in found if each)
 
 

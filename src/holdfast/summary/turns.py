@@ -192,7 +192,7 @@ class Turn:
     """The message it begins with."""
     asks: list[str] = field(default_factory=list[str])
     steps: list[Step] = field(default_factory=list[Step])
-    chosen: str = ""
+    chosen: list[str] = field(default_factory=list[str])
     """The points of the assistant that a short ask named."""
     older: int = 0
     """How many calls of this turn were not read."""
@@ -236,8 +236,7 @@ def read_turns(
         if message.role is not Role.ASSISTANT
         for result in message.results
     }
-    turns: list[Turn] = [Turn(0)]
-    older = [0]
+    turns, older = [Turn(0)], [0]
     # What follows a summary does not open a conversation.
     spoken = not opens
     for index, message in enumerate(messages):
@@ -261,8 +260,7 @@ def read_turns(
                     turns.append(Turn(index))
                     older.append(0)
                 turns[-1].asks.append(words)
-                if named := chosen(words, _said_before(messages, index)):
-                    turns[-1] = replace(turns[-1], chosen=named)
+                turns[-1].chosen.extend(chosen(words, _said_before(messages, index)))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
     turns = [replace(turn, older=calls) for turn, calls in zip(turns, older, strict=True)]
@@ -375,13 +373,14 @@ def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     redact = redacting(ahead, redact)
     texts: list[str] = []
     for turn in turns:
-        texts += [*turn.asks, turn.chosen]
+        texts += [*turn.asks, *turn.chosen]
         for step in turn.steps:
             texts += [step.text] if isinstance(step, Remark) else _texts_of(step, redact)
     shown = iter(redact_all(texts, redact))
     found: list[Turn] = []
     for turn in turns:
-        asks, named = [next(shown) for _ in turn.asks], next(shown)
+        asks = [next(shown) for _ in turn.asks]
+        named = [next(shown) for _ in turn.chosen]
         steps = [_replaced(step, shown) for step in turn.steps]
         found.append(replace(turn, asks=asks, chosen=named, steps=steps))
     return found
