@@ -76,7 +76,7 @@ def test_small_files_are_taken_together_as_they_are_one_by_one(
 ) -> None:
     for name in ("a", "b", "c"):
         write_pi(tmp_path / name, name, "one", "two")
-    large = write_pi(tmp_path / "large", "large", "long " * 20_000)
+    large = write_pi(tmp_path / "large", "large", "long " * 80_000)
     gone = write_pi(tmp_path / "gone", "gone", "one", "two", "three")
     copies = [tmp_path / "chat.json", tmp_path / "copy.json"]
     for path in copies:
