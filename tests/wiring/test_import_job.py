@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from holdfast.agent_files.finding import find_files
 from holdfast.agent_files.opening import FoundFile, Reading, gather
 from holdfast.config import Settings
 from holdfast.ports.store import Listing
+from holdfast.session import Addition
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.transfer import Count, ImportTally
 from holdfast.wiring.import_job import ImportJob, ImportResult, ImportStatus, places_here, rehearsal
@@ -76,7 +77,7 @@ def test_small_files_are_taken_together_as_they_are_one_by_one(
 ) -> None:
     for name in ("a", "b", "c"):
         write_pi(tmp_path / name, name, "one", "two")
-    large = write_pi(tmp_path / "large", "large", "long " * 20_000)
+    large = write_pi(tmp_path / "large", "large", "long " * 80_000)
     gone = write_pi(tmp_path / "gone", "gone", "one", "two", "three")
     copies = [tmp_path / "chat.json", tmp_path / "copy.json"]
     for path in copies:
@@ -92,6 +93,26 @@ def test_small_files_are_taken_together_as_they_are_one_by_one(
     assert len(store.sessions(Listing())) == 5
     again = {each.found.files[0].path: each.status for each in job.take_all(found)}
     assert again == {path: ImportStatus.UNCHANGED for path in done} | {gone: ImportStatus.FAILED}
+
+
+class CountingStore(SqliteStore):
+    """Counts the transactions with messages in them."""
+
+    written = 0
+
+    def add(self, additions: Sequence[Addition]) -> None:
+        self.written += 1
+        super().add(additions)
+
+
+def test_files_of_the_usual_size_are_written_in_one_transaction(tmp_path: Path) -> None:
+    for number, name in enumerate("abcde"):
+        # Files of the same size may be copies of each other, which is seen once one is written.
+        write_pi(tmp_path / name, name, f"{name} one", "two " * (25_000 + number))
+    with closing(CountingStore(tmp_path / "holdfast.db")) as store:
+        done = ImportJob(store, Settings()).take_all(finds(tmp_path))
+        assert [each.status for each in done] == [ImportStatus.IMPORTED] * 5
+        assert store.written == 1
 
 
 def test_a_session_that_openclaw_keeps_in_two_ways_is_one(

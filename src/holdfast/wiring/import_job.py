@@ -48,8 +48,12 @@ __all__ = [
     "rehearsal",
 ]
 
-_SMALL = 64_000
-"""Bytes of a find that is read whole, to be written together with others."""
+_SMALL = 300_000
+"""Bytes of a find that is read whole, to be written together with others.
+
+Most sessions have fewer. One of 100 kB that is written alone takes a quarter more time, because it
+is a piece of the word index by itself.
+"""
 _SELDOM = 20_000
 """Objects that come between two searches for garbage; at most some megabytes wait for one."""
 

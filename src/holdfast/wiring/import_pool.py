@@ -48,8 +48,13 @@ _WAITING = 1
 """Processes more than cores, because now and then one waits for its turn to write."""
 _WORTH_A_GLANCE = 8
 """Files that are looked at by others: fewer are looked at here in the time it takes to ask."""
-_LOAD = 64_000
-"""Bytes that go to a process at once, where a family has fewer."""
+_LOAD = 1_000_000
+"""Bytes that go to a process at once, where a family has fewer: they fill a transaction or two.
+
+Each transaction is a piece of the word index that must be merged with others later.
+"""
+_TURNS = 4
+"""How often each process is given something at least, so that none has much for the end."""
 _Family: TypeAlias = list["FoundFile"]
 """What must be taken by one process, in its order."""
 _Name: TypeAlias = tuple[str, str]
@@ -286,11 +291,12 @@ class ImportPool:
         # What is large comes first, so that nobody has it for the end.
         waiting = deque(sorted(families, key=_size, reverse=True))
         idle = [*self._workers]
+        most = min(_LOAD, sum(map(_size, families)) // (_TURNS * len(idle)))
         busy: list[Worker] = []
         while waiting or busy:
             while waiting and idle:
                 worker = idle.pop()
-                worker.give(_load(waiting))
+                worker.give(_load(waiting, most))
                 busy.append(worker)
             for worker in ready(busy):
                 busy.remove(worker)
@@ -308,11 +314,11 @@ def _size(family: _Family) -> int:
     return sum(found.size for found in family)
 
 
-def _load(waiting: deque[_Family]) -> _Family:
+def _load(waiting: deque[_Family], most: int) -> _Family:
     """Return what a process is to take next: the largest, or some of the small ones."""
     load = [*waiting.popleft()]
     size = _size(load)
-    while waiting and (size := size + _size(waiting[0])) <= _LOAD:
+    while waiting and (size := size + _size(waiting[0])) <= most:
         load += waiting.popleft()
     return load
 
