@@ -44,6 +44,31 @@ def test_head_summary_and_tail_always_fit_under_the_threshold(
             assert shares.tail <= shares.ceiling
 
 
+@given(windows, st.floats(0.01, 1.0), st.floats(0, 1.2), st.integers(0, 3_000_000))
+def test_what_goes_out_beside_the_messages_is_taken_off_every_budget(
+    window: int, threshold: float, share: float, middle: int
+) -> None:
+    usual = Policy(context_length=window, threshold=threshold)
+    policy = Policy(context_length=window, threshold=threshold, overhead=int(share * window))
+    limit = policy.limit_tokens
+    assert usual.threshold_tokens <= policy.threshold_tokens <= limit
+    shares = policy.shares(fixed=0, rest=middle)
+    if 0 < policy.overhead < limit:
+        assert policy.overhead + shares.limit <= max(limit, policy.overhead + 1)
+        assert shares.limit >= min(limit - policy.overhead, int(0.2 * limit))
+    parts = shares.tail + shares.record + shares.said + shares.live + shares.pins
+    assert parts <= max(shares.limit - SUMMARY_TOKENS, 0)
+
+
+def test_an_overhead_moves_the_threshold_only_where_it_leaves_too_little() -> None:
+    assert Policy(overhead=19_000).threshold_tokens == 100_000
+    assert Policy(overhead=19_000).room_tokens == 81_000
+    crowded = Policy(context_length=100_000, overhead=80_000)
+    assert crowded.threshold_tokens == crowded.limit_tokens
+    assert "take 80,000 of the 91,808 tokens of a request" in crowded.crowding
+    assert not Policy(overhead=19_000).crowding
+
+
 def test_a_record_is_a_fifth_of_the_middle_within_its_bounds() -> None:
     policy = Policy(context_length=200_000)
     tail = policy.target_tokens
@@ -90,6 +115,7 @@ def test_the_shares_of_a_fit_never_add_up_to_more_than_it(fit: int, fixed: int) 
         ({"protect_last_n": 0}, "protect_last_n is 0; allowed: >= 1"),
         ({"hygiene": 2}, "hygiene_threshold is 2"),
         ({"reserve": 150_000}, "reserve is 150000"),
+        ({"overhead": -1}, "overhead is -1"),
         ({"fit": 0}, "fit is 0"),
         ({"fit": "a"}, "fit is 'a'; allowed: a whole number"),
         ({"fit": True}, "fit is True; allowed: a whole number"),

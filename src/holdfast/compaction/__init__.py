@@ -23,6 +23,7 @@ from holdfast.compaction.report import (
 )
 from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
+    Overhead,
     Preflight,
     Pressure,
     Progress,
@@ -45,6 +46,7 @@ __all__ = [
     "LiveState",
     "Nothing",
     "Outcome",
+    "Overhead",
     "PassContext",
     "PlanItem",
     "Policy",

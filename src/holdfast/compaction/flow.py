@@ -116,7 +116,7 @@ def _pruned(
         messages_before=len(transcript),
         messages_after=len(pruned),
         pruned=window.counts,
-        warnings=_excess(scale.total(pruned), policy.fit or policy.threshold_tokens),
+        warnings=_excess(scale.total(pruned), policy.fit or policy.room_tokens),
     )
     return Pruned(pruned, report)
 
@@ -163,7 +163,7 @@ def _summarize(
 
 def _can_be_sent(plan: CompactionPlan, policy: Policy, context: PassContext) -> bool:
     """Say whether the conversation can go on as it is until somebody mends what is broken."""
-    most = replace(policy.budget, tokens=policy.limit_tokens)
+    most = replace(policy.budget, tokens=policy.limit_tokens - policy.overhead)
     return not plan.shares.strict and not most.exceeded(load_of(plan.source, context.scale))
 
 

@@ -254,7 +254,7 @@ def decide(
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
     # What is over the threshold shrinks by its tokens, and its bytes and images with them.
-    if policy.fit is None and before < policy.threshold_tokens:
+    if policy.fit is None and before < policy.room_tokens:
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, context)
