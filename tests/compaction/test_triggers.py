@@ -83,6 +83,7 @@ def test_an_estimate_that_is_wrong_by_a_share_is_no_overhead() -> None:
 def test_a_first_report_that_no_estimate_explains_is_overhead_at_once() -> None:
     assert Overhead().after(real=19_300, rough=300).tokens == 19_000
     assert Overhead().after(real=900, rough=300).tokens == 0
+    assert Overhead().after(real=100, rough=8).tokens == 0
 
 
 def test_overhead_that_went_away_is_forgotten() -> None:

@@ -263,7 +263,7 @@ def decide(
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
     note = note_weight(bare.transcript[:head], scale)
-    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task
+    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task + it.rules
 
     def shared(aside: int) -> Shares:
         return policy.shares(
@@ -393,13 +393,13 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
     folded = plan.cut.folded()
     if not folded:
         return "nothing lies between head and tail"
-    it, fresh, shares = plan.measured, plan.bare.fresh, plan.shares
+    it, fresh, rules = plan.measured, plan.bare.fresh, plan.measured.rules
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.head_tokens:
+    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) - rules > policy.head_tokens:
         return ""
-    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
+    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= plan.shares.limit else 0
     task = it.task if it.newest is not None and it.newest >= fresh else 0
-    settled = it.weight(fresh) - task <= max(shares.ceiling, roomy)
+    settled = it.weight(fresh) - rules - task <= max(plan.shares.ceiling, roomy)
     if settled or folded[-1] < plan.bare.after:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""

@@ -42,6 +42,8 @@ _FULL = 0.75
 """The share of its room that a window fills when it is due again in a step or two."""
 _APART = 2.0
 """How much larger one of two requests is that tell what does not grow."""
+_WORTH_KNOWING = 256
+"""Tokens below which a difference may be chance."""
 _FLATTEST, _STEEPEST = 0.3, 4.0
 """What a token of an estimate may really be."""
 
@@ -120,13 +122,14 @@ class Overhead:
         low = (real, rough) if not self.low[1] or rough <= self.low[1] else self.low
         high = (real, rough) if rough >= self.high[1] else self.high
         tokens = self.tokens
-        if high[1] >= _APART * low[1]:
+        if high[1] - low[1] >= _WORTH_KNOWING and high[1] >= _APART * low[1]:
             slope = (high[0] - low[0]) / (high[1] - low[1])
             tokens = round(low[0] - min(max(slope, _FLATTEST), _STEEPEST) * low[1])
         elif real > _STEEPEST * rough:
             # No estimate is wrong by so much.
             tokens = real - rough
-        return Overhead(min(max(tokens, 0), max(round(real - _FLATTEST * rough), 0)), low, high)
+        tokens = min(tokens, round(real - _FLATTEST * rough))
+        return Overhead(tokens if tokens >= _WORTH_KNOWING else 0, low, high)
 
 
 class StallCause(StrEnum):

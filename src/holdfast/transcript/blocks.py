@@ -47,6 +47,7 @@ _INJECTED = (
     "[request interrupted by user",
     "caveat: the messages below were generated",
     "# agents.md instructions",
+    "# project context\n",
     "<<<begin_openclaw_internal_context>>>",
     "this is the gemini cli. we are setting up the context",
     "this is the qwen code. we are setting up the context",
@@ -57,7 +58,7 @@ _ARGUMENTS = "\nARGUMENTS:"
 _ASIDE = re.compile(
     r"\s*<(system-reminder|environment_context|user_info|user_instructions|user_settings_change"
     r"|git-context|git_status|ide_opened_file|ide_selection|uploaded_files|skill"
-    r"|session_context|current_datetime)"
+    r"|session_context|current_datetime|project_rules|project_instructions)"
     r"(?: [^<>]{0,400})?>",
     re.IGNORECASE,
 )
