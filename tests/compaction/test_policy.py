@@ -91,6 +91,18 @@ def test_a_record_has_room_for_the_summary_that_it_carries_on() -> None:
     assert policy.shares(fixed=0, rest=0, previous=90_000).record == 10_000
 
 
+def test_what_stays_in_any_case_is_no_part_of_what_is_shared_out() -> None:
+    policy = Policy(context_length=16_000)
+    limit = policy.threshold_tokens
+    for fixed in (0, 1_000, 6_000):
+        shares = policy.shares(fixed=fixed, rest=10**6)
+        left = limit - fixed
+        assert (shares.tail, shares.pins) == (left // 5, left // 10)
+        # Whatever is fixed, as large a part of the rest is free after a fold.
+        used = shares.tail + shares.record + shares.said + shares.live + shares.pins
+        assert used <= 0.6 * left
+
+
 def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
     policy = Policy(context_length=200_000)
     assert policy.shares(fixed=0, rest=policy.target_tokens + 1_000).record == 400

@@ -453,7 +453,7 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
         most = min(target, plan.weight - 1)
         if window.counts.any and context.scale.total(window.transcript) <= most:
             return Enough(_least_shortened(plan, window, policy, context))
-    return replace(plan, window=_window(plan, context, protected=protected))
+    return replace(plan, window=_window(plan, context, protected=plan.cut.tail))
 
 
 def _shortened(plan: CompactionPlan, context: PassContext, protected: int) -> PrunedTranscript:

@@ -225,15 +225,18 @@ class Policy:
         if self.fit is not None:
             return _shares_of_fit(self.fit, fixed, _FIT_TAIL_WRITTEN if written else _FIT_TAIL)
         limit = self.room_tokens
-        widest, usual = int(self.target_tokens * SOFT_CEILING), self.target_tokens
+        # What stays in any case is no part of what can be shared out.
+        shared = max(limit - fixed, 1)
+        usual = int(shared * self.target_ratio)
+        widest = int(usual * SOFT_CEILING)
         widest, tail = (widest, usual) if tail is None else (min(widest, tail), min(usual, tail))
         middle = max(rest - tail, 0)
         wishes = {
             "tail": tail,
-            "record": self._record(middle, previous),
-            "said": min(limit * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
-            "live": limit * _LIVE_OF_THRESHOLD,
-            "pins": limit * _PINS_OF_THRESHOLD,
+            "record": self._record(shared, middle, previous),
+            "said": min(shared * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
+            "live": shared * _LIVE_OF_THRESHOLD,
+            "pins": shared * _PINS_OF_THRESHOLD,
         }
         room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
         factor = min(1.0, room / sum(wishes.values()))
@@ -251,9 +254,8 @@ class Policy:
             **granted,
         )
 
-    def _record(self, middle: int, previous: int) -> int:
-        limit = self.room_tokens
-        small = max(limit * _RECORD_OF_THRESHOLD, min(limit * _RECORD_OF_SMALL, _READABLE))
+    def _record(self, shared: int, middle: int, previous: int) -> int:
+        small = max(shared * _RECORD_OF_THRESHOLD, min(shared * _RECORD_OF_SMALL, _READABLE))
         floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
         window = max(self.context_length - self.overhead, 0)
         ceiling = max(floor, min(int(window * _RECORD_OF_WINDOW), _RECORD_CEILING))
