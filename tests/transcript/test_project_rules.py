@@ -1,5 +1,7 @@
 """Rules of project files: found where agents put them, and read back as they were written."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +59,21 @@ def test_only_what_an_agent_puts_in_its_user_s_name_is_taken_for_rules(role: Rol
     text = "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nNo.\n</INSTRUCTIONS>"
     assert not tuple(rules_in(Message(role, (Text(text),))))
     assert tuple(rules_in(Message(Role.USER, (Text(text),))))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# AGENTS.md instructions for x\n",
+        "--- Context from: x ---\n",
+        "Contents of /a/b.md:\n",
+        "Instructions from: x\n",
+        "<!-- From: x -->\n",
+        "<user_instructions>\n",
+        '<project_instructions path="x">\n',
+    ],
+)
+def test_openings_without_an_end_are_read_once(line: str) -> None:
+    started = process_time()
+    tuple(rules_in(Message(Role.USER, (Text("<system-reminder>\n" + line * 10_000),))))
+    assert process_time() - started < 2

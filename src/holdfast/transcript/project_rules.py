@@ -34,12 +34,19 @@ _NOTE = (
     "now; the user did not type them.]"
 )
 _FILE = r"[^\n\"<>]{1,300}"
-_RULES = tuple(
+_CLOSED = tuple(
+    (re.compile(opening, re.MULTILINE), closing)
+    for opening, closing in (
+        (rf"^# AGENTS\.md instructions for (?P<source>{_FILE})\n", "\n</INSTRUCTIONS>"),
+        (rf"^--- Context from: (?P<source>{_FILE}?) ---\n", "\n--- End of Context from: {} ---"),
+        (r"^<(?P<source>user_instructions)>", "</user_instructions>"),
+        (rf"^<project_instructions path=\"(?P<source>{_FILE})\">", "</project_instructions>"),
+    )
+)
+"""How the rules of one file begin and how they are closed, agent by agent."""
+_OPEN_ENDED = tuple(
     re.compile(pattern, re.MULTILINE | re.DOTALL)
     for pattern in (
-        rf"^# AGENTS\.md instructions for (?P<source>{_FILE})\n.*?^</INSTRUCTIONS>",
-        rf"^--- Context from: (?P<source>{_FILE}?) ---\n.*?"
-        r"^--- End of Context from: (?P=source) ---",
         r"^Contents of (?P<source>[^\n\"<>(]{1,300}?\.mdc?)(?: \([^\n]{0,200}\))?:\n.*?"
         r"(?=\nContents of |\n+# (?:currentDate|userEmail|gitStatus)\b"
         r"|\n\s+IMPORTANT: this context may|\n</system-reminder>|\Z)",
@@ -47,11 +54,9 @@ _RULES = tuple(
         r"(?=\nInstructions from: |\n</system-reminder>|\Z)",
         rf"^<!-- From: (?P<source>{_FILE}?) -->\n.*?"
         r"(?=\n<!-- From: |\n`{3,}\s*(?:\n|\Z)|\n</system-reminder>|\Z)",
-        r"^<(?P<source>user_instructions)>.*?</user_instructions>",
-        rf"^<project_instructions path=\"(?P<source>{_FILE})\">.*?</project_instructions>",
     )
 )
-"""How the rules of one file begin and end, agent by agent."""
+"""How those begin that end where something else does."""
 _LISTED = re.compile(r"\A\s*# Project Context\n")
 _LISTED_FILE = re.compile(
     r"^## (?P<source>[^\n\"<>]{0,300}\.mdc?)\n.*?(?=\n## [^\n]{0,300}\.mdc?\n|\Z)",
@@ -164,7 +169,24 @@ def _by_program(text: str) -> Iterator[str]:
 
 
 def _found(text: str) -> Iterator[ProjectRules]:
-    shapes = (_LISTED_FILE,) if _LISTED.match(text) else _RULES
+    if _LISTED.match(text):
+        shapes = (_LISTED_FILE,)
+    else:
+        shapes = _OPEN_ENDED
+        yield from _closed(text)
     for shape in shapes:
         for found in shape.finditer(text):
             yield ProjectRules(found["source"].strip(), found[0].rstrip())
+
+
+def _closed(text: str) -> Iterator[ProjectRules]:
+    for opening, closing in _CLOSED:
+        at = 0
+        while found := opening.search(text, at):
+            # What is not closed here is not closed further on: a long text is read once.
+            closed = closing.format(found["source"])
+            end = text.find(closed, found.end() - 1)
+            if end < 0:
+                break
+            at = end + len(closed)
+            yield ProjectRules(found["source"].strip(), text[found.start() : at])
