@@ -231,3 +231,22 @@ def test_a_note_that_is_there_is_counted_once() -> None:
     assert isinstance(first, CompactionPlan)
     assert isinstance(again, CompactionPlan)
     assert abs(first.shares.tail - again.shares.tail) <= 1
+
+
+def test_results_of_a_kept_reply_are_told_in_a_line_though_the_newest_messages_are_protected() -> (
+    None
+):
+    read = call("c", "read", '{"path": "src/old.py"}')
+    reply = Message(Role.ASSISTANT, (Text("I look at the old one first."), read))
+    early = (system("s"), user("port it"), *talk(40), user("go on"))
+    steps = tuple(each for at in range(8) for each in step(f"n{at}", "ls", "word " * 160))
+    transcript = (*early, reply, tool("c", "line " * 600), *steps)
+    plan = decide(transcript, Policy(context_length=8_000), MEANS)
+    assert isinstance(plan, CompactionPlan)
+    at = transcript.index(reply)
+    assert {at, at + 1} <= {*plan.cut.kept}
+    assert at > len(transcript) - Policy().protect_last_n
+    shown = plan.window.transcript
+    assert shown[at] == reply
+    assert len(shown[at + 1].results[0].text) < 200
+    assert shown[plan.cut.tail :] == transcript[plan.cut.tail :]

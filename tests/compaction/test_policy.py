@@ -44,6 +44,31 @@ def test_head_summary_and_tail_always_fit_under_the_threshold(
             assert shares.tail <= shares.ceiling
 
 
+@given(windows, st.floats(0.01, 1.0), st.floats(0, 1.2), st.integers(0, 3_000_000))
+def test_what_goes_out_beside_the_messages_is_taken_off_every_budget(
+    window: int, threshold: float, share: float, middle: int
+) -> None:
+    usual = Policy(context_length=window, threshold=threshold)
+    policy = Policy(context_length=window, threshold=threshold, overhead=int(share * window))
+    limit = policy.limit_tokens
+    assert usual.threshold_tokens <= policy.threshold_tokens <= limit
+    shares = policy.shares(fixed=0, rest=middle)
+    if 0 < policy.overhead < limit:
+        assert policy.overhead + shares.limit <= max(limit, policy.overhead + 1)
+        assert shares.limit >= min(limit - policy.overhead, int(0.2 * limit))
+    parts = shares.tail + shares.record + shares.said + shares.live + shares.pins
+    assert parts <= max(shares.limit - SUMMARY_TOKENS, 0)
+
+
+def test_an_overhead_moves_the_threshold_only_where_it_leaves_too_little() -> None:
+    assert Policy(overhead=19_000).threshold_tokens == 100_000
+    assert Policy(overhead=19_000).room_tokens == 81_000
+    crowded = Policy(context_length=100_000, overhead=80_000)
+    assert crowded.threshold_tokens == crowded.limit_tokens
+    assert "take 80,000 of the 91,808 tokens of a request" in crowded.crowding
+    assert not Policy(overhead=19_000).crowding
+
+
 def test_a_record_is_a_fifth_of_the_middle_within_its_bounds() -> None:
     policy = Policy(context_length=200_000)
     tail = policy.target_tokens
@@ -64,6 +89,18 @@ def test_a_record_has_room_for_the_summary_that_it_carries_on() -> None:
     short = policy.shares(fixed=0, rest=policy.target_tokens + 1_000, previous=5_000)
     assert short.record == 5_000
     assert policy.shares(fixed=0, rest=0, previous=90_000).record == 10_000
+
+
+def test_what_stays_in_any_case_is_no_part_of_what_is_shared_out() -> None:
+    policy = Policy(context_length=16_000)
+    limit = policy.threshold_tokens
+    for fixed in (0, 1_000, 6_000):
+        shares = policy.shares(fixed=fixed, rest=10**6)
+        left = limit - fixed
+        assert (shares.tail, shares.pins) == (left // 5, left // 10)
+        # Whatever is fixed, as large a part of the rest is free after a fold.
+        used = shares.tail + shares.record + shares.said + shares.live + shares.pins
+        assert used <= 0.6 * left
 
 
 def test_a_short_middle_gets_a_record_that_is_shorter_still() -> None:
@@ -90,6 +127,7 @@ def test_the_shares_of_a_fit_never_add_up_to_more_than_it(fit: int, fixed: int) 
         ({"protect_last_n": 0}, "protect_last_n is 0; allowed: >= 1"),
         ({"hygiene": 2}, "hygiene_threshold is 2"),
         ({"reserve": 150_000}, "reserve is 150000"),
+        ({"overhead": -1}, "overhead is -1"),
         ({"fit": 0}, "fit is 0"),
         ({"fit": "a"}, "fit is 'a'; allowed: a whole number"),
         ({"fit": True}, "fit is True; allowed: a whole number"),

@@ -4,6 +4,7 @@ import pytest
 
 from holdfast.compaction import (
     Folded,
+    Overhead,
     Policy,
     Preflight,
     Pressure,
@@ -46,10 +47,48 @@ def test_the_warning_comes_once_with_the_figures_and_again_after_relief() -> Non
     assert (relieved, nothing) == (Pressure(), None)
 
 
+def test_a_pass_beside_heavy_tools_has_gained_something_if_there_is_room_afterwards() -> None:
+    policy = Policy(context_length=32_000, overhead=24_000)
+    report = Report(tokens_before=4_000, tokens_after=3_500)
+    due_again = Progress().after(Unchanged((), report, ""), policy=policy)
+    assert due_again.poor == (StallCause.HEAVY_TOOLS,)
+    assert "Use fewer of them" in advice(StallCause.HEAVY_TOOLS)
+    relieved = Report(tokens_before=4_000, tokens_after=2_000)
+    assert Progress().after(Unchanged((), relieved, ""), policy=policy) == Progress()
+
+
 def test_a_request_that_was_proved_to_fit_is_not_judged_by_estimate() -> None:
     proved = Preflight().proved(real=60_000, rough=110_000)
     assert proved.expected(110_000) == 60_000
     assert proved.expected(115_000) == 65_000
+
+
+def test_what_does_not_grow_with_the_messages_is_overhead() -> None:
+    known = Overhead()
+    for rough in range(400, 9_000, 400):
+        known = known.after(real=19_000 + round(1.2 * rough), rough=rough)
+    assert abs(known.tokens - 19_000) < 50
+    # A report of nothing teaches nothing.
+    assert known.after(real=0, rough=500) == known
+
+
+def test_an_estimate_that_is_wrong_by_a_share_is_no_overhead() -> None:
+    for ratio in (0.5, 1.0, 3.0):
+        known = Overhead()
+        for rough in range(400, 9_000, 400):
+            known = known.after(real=round(ratio * rough), rough=rough)
+        assert known.tokens <= 5
+
+
+def test_a_first_report_that_no_estimate_explains_is_overhead_at_once() -> None:
+    assert Overhead().after(real=19_300, rough=300).tokens == 19_000
+    assert Overhead().after(real=900, rough=300).tokens == 0
+    assert Overhead().after(real=100, rough=8).tokens == 0
+
+
+def test_overhead_that_went_away_is_forgotten() -> None:
+    known = Overhead(19_000).after(real=5_000, rough=4_000)
+    assert known.tokens <= 5_000 - 0.3 * 4_000
 
 
 def test_without_proof_the_estimate_counts() -> None:

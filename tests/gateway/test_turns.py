@@ -397,7 +397,7 @@ def test_a_request_for_a_summary_gets_what_was_said_and_is_no_turn() -> None:
         ("claude-code/session", 5_000),
         ("codex/session", 10_000),
         ("pi/session-anthropic", 3_000),
-        ("pi/session-gemini", 2_000),
+        ("pi/session-gemini", 2_200),
         ("hermes/session", 5_000),
         ("openclaw/session", 5_000),
         ("opencode/session", 5_000),

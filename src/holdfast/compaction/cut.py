@@ -22,6 +22,7 @@ from holdfast.transcript import (
     open_calls,
     seams,
 )
+from holdfast.transcript.project_rules import is_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,6 +87,11 @@ class Measured:
         """Return the weight of the newest user message."""
         return 0 if self.newest is None else self.weights[self.newest]
 
+    @property
+    def rules(self) -> int:
+        """Return the weight of a block of project rules, which stays beside the summary."""
+        return sum(self.weights[at] for at in _rules(self, 0, len(self.transcript)))
+
 
 def measured(transcript: Transcript, scale: Scale) -> Measured:
     """Weigh every message once and find the seams."""
@@ -124,8 +130,11 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
 
 
 def must_stay(it: Measured) -> tuple[int, ...]:
-    """Return what stays whatever happens: the system prompt, the task, calls that still wait."""
-    staying = {*range(system_end(it.transcript))}
+    """Return what stays whatever happens: the system prompt, the task, calls that still wait.
+
+    So does a block of project rules.
+    """
+    staying = {*range(system_end(it.transcript)), *_rules(it, 0, len(it.transcript))}
     if it.newest is not None:
         staying.add(it.newest)
     for index in _waiting(it):
@@ -178,9 +187,9 @@ def _latest(places: Sequence[int], at: int, default: int) -> int:
 def _kept(
     it: Measured, head: int, tail: int, shares: Shares, weights: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the messages of the middle that stay: the task, the reply, open calls, pins."""
+    """Return the messages of the middle that stay: rules, the task, the reply, open calls, pins."""
     transcript, newest = it.transcript, it.newest
-    staying: set[int] = set()
+    staying = {*_rules(it, head, tail)}
     if newest is not None and head <= newest < tail:
         staying.add(newest)
     for index in _waiting(it):
@@ -196,6 +205,10 @@ def _kept(
             spent += cost
             staying.update(exchange)
     return tuple(sorted(staying))
+
+
+def _rules(it: Measured, start: int, end: int) -> list[int]:
+    return [at for at in range(start, end) if is_rules(it.transcript[at])]
 
 
 def _exchange(it: Measured, index: int, head: int, tail: int) -> range:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.compaction.checkpointing import observed, record_room
 from holdfast.compaction.fold import Fold, fold
-from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing, decide
+from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing
 from holdfast.compaction.repair import ensure_valid
 from holdfast.compaction.report import (
     Abandoned,
@@ -24,6 +24,7 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
+from holdfast.compaction.rules import decided, rules_left_out
 from holdfast.summary import (
     Answer,
     Ask,
@@ -66,7 +67,7 @@ def compaction(
     transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
 ) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
-    decision = decide(transcript, policy, context, force=force)
+    decision = decided(transcript, policy, context, force=force)
     match decision:
         case Nothing(reason):
             return Unchanged(transcript, _untouched(transcript, context), reason)
@@ -116,7 +117,7 @@ def _pruned(
         messages_before=len(transcript),
         messages_after=len(pruned),
         pruned=window.counts,
-        warnings=_excess(scale.total(pruned), policy.fit or policy.threshold_tokens),
+        warnings=_excess(scale.total(pruned), policy.fit or policy.room_tokens),
     )
     return Pruned(pruned, report)
 
@@ -163,7 +164,7 @@ def _summarize(
 
 def _can_be_sent(plan: CompactionPlan, policy: Policy, context: PassContext) -> bool:
     """Say whether the conversation can go on as it is until somebody mends what is broken."""
-    most = replace(policy.budget, tokens=policy.limit_tokens)
+    most = replace(policy.budget, tokens=policy.limit_tokens - policy.overhead)
     return not plan.shares.strict and not most.exceeded(load_of(plan.source, context.scale))
 
 
@@ -205,6 +206,7 @@ def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> R
         warnings=(
             *source.warnings,
             *(() if built.summary_tokens else (missing,)),
+            *rules_left_out(built.transcript),
             *_excess(after, plan.shares.limit),
         ),
     )

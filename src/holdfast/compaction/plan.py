@@ -254,7 +254,7 @@ def decide(
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
     # What is over the threshold shrinks by its tokens, and its bytes and images with them.
-    if policy.fit is None and before < policy.threshold_tokens:
+    if policy.fit is None and before < policy.room_tokens:
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, context)
@@ -263,7 +263,7 @@ def decide(
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
     note = note_weight(bare.transcript[:head], scale)
-    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task
+    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task + it.rules
 
     def shared(aside: int) -> Shares:
         return policy.shares(
@@ -393,13 +393,13 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
     folded = plan.cut.folded()
     if not folded:
         return "nothing lies between head and tail"
-    it, fresh, shares = plan.measured, plan.bare.fresh, plan.shares
+    it, fresh, rules = plan.measured, plan.bare.fresh, plan.measured.rules
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) > policy.head_tokens:
+    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) - rules > policy.head_tokens:
         return ""
-    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= shares.limit else 0
+    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= plan.shares.limit else 0
     task = it.task if it.newest is not None and it.newest >= fresh else 0
-    settled = it.weight(fresh) - task <= max(shares.ceiling, roomy)
+    settled = it.weight(fresh) - rules - task <= max(plan.shares.ceiling, roomy)
     if settled or folded[-1] < plan.bare.after:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""
@@ -453,7 +453,7 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
         most = min(target, plan.weight - 1)
         if window.counts.any and context.scale.total(window.transcript) <= most:
             return Enough(_least_shortened(plan, window, policy, context))
-    return replace(plan, window=_window(plan, context, protected=protected))
+    return replace(plan, window=_window(plan, context, protected=plan.cut.tail))
 
 
 def _shortened(plan: CompactionPlan, context: PassContext, protected: int) -> PrunedTranscript:

@@ -37,11 +37,14 @@ _LIVE_OF_THRESHOLD = 0.05
 _PINS_OF_THRESHOLD = 0.10
 _AHEAD_OF_THRESHOLD = 0.80
 """The share of the threshold at which a compaction may begin before it is due."""
+_ROOM_OF_REQUEST = 0.20
+"""The share of a request that messages have below the threshold, or what the overhead leaves: else
+a compaction would be due at every step while half of the window is free."""
 
 _FEWEST = 3
 _OPTIONAL = ("fit", "reserve")
 _WHOLE_NUMBERS = (
-    *("context_length", "protect_first_n", "protect_last_n", "threshold_floor"),
+    *("context_length", "protect_first_n", "protect_last_n", "threshold_floor", "overhead"),
     *("max_bytes", "max_images", *_OPTIONAL),
 )
 
@@ -104,6 +107,8 @@ class Policy:
     """Change nothing when the model fails, rather than write the record without one."""
     fit: int | None = None
     """Make the result weigh at most this many tokens, whatever the window."""
+    overhead: int = 0
+    """Tokens that every request has beside its messages, such as the schemas of tools."""
 
     def __post_init__(self) -> None:
         """Reject knobs that cannot be met, so that no function checks them again."""
@@ -125,6 +130,7 @@ class Policy:
             0.10 <= self.target_ratio <= 0.80, "target_ratio", self.target_ratio, "0.10 to 0.80"
         )
         _demand(self.protect_first_n >= 0, "protect_first_n", self.protect_first_n, ">= 0")
+        _demand(self.overhead >= 0, "overhead", self.overhead, ">= 0")
         _demand(self.protect_last_n >= 1, "protect_last_n", self.protect_last_n, ">= 1")
         _demand(0 < self.hygiene <= 1, "hygiene_threshold", self.hygiene, "over 0 and up to 1")
         _demand(self.fit is None or self.fit >= 1, "fit", self.fit, ">= 1")
@@ -137,10 +143,22 @@ class Policy:
 
     @property
     def threshold_tokens(self) -> int:
-        """Return the weight at which compaction is due."""
-        window = self.context_length
+        """Return the weight of a request at which compaction is due."""
+        window, limit = self.context_length, self.limit_tokens
         floor = min(self.threshold_floor, int(_FLOOR_SHARE * window))
-        return min(max(int(self.threshold * window), floor), self.limit_tokens)
+        if self.overhead:
+            left = max(limit - self.overhead, 0)
+            floor = max(floor, self.overhead + min(left, int(_ROOM_OF_REQUEST * limit)))
+        return min(max(int(self.threshold * window), floor), limit)
+
+    @property
+    def room_tokens(self) -> int:
+        """Return what messages weigh when compaction is due: the threshold less the overhead.
+
+        Where the overhead alone is more than a request may weigh, no fold can make room.
+        """
+        is_hopeless = self.overhead >= self.limit_tokens
+        return max(self.threshold_tokens - (0 if is_hopeless else self.overhead), 1)
 
     @property
     def limit_tokens(self) -> int:
@@ -149,9 +167,22 @@ class Policy:
         return window - (min(8_192, window // 8) if self.reserve is None else self.reserve)
 
     @property
+    def crowding(self) -> str:
+        """Say that a request has little room for messages, if that is so."""
+        limit, left = self.limit_tokens, max(self.limit_tokens - self.overhead, 0)
+        if left >= _ROOM_OF_REQUEST * limit:
+            return ""
+        return (
+            f"tools, and what else goes out beside the messages, take {self.overhead:,} of the "
+            f"{limit:,} tokens of a request: {left:,} are left for messages, which are compacted "
+            "often. Use fewer tools, or a model with a larger window."
+        )
+
+    @property
     def ahead_tokens(self) -> int:
         """Return the weight from which on a compaction in the background pays."""
-        return int(_AHEAD_OF_THRESHOLD * self.threshold_tokens)
+        room = max(self.threshold_tokens - self.overhead, 0)
+        return min(self.overhead, self.threshold_tokens) + int(_AHEAD_OF_THRESHOLD * room)
 
     @property
     def hygiene_tokens(self) -> int:
@@ -161,7 +192,7 @@ class Policy:
     @property
     def target_tokens(self) -> int:
         """Return what the tail may weigh, and what pruning alone must reach to be enough."""
-        return self.fit or int(self.threshold_tokens * self.target_ratio)
+        return self.fit or int(self.room_tokens * self.target_ratio)
 
     @property
     def head_tokens(self) -> int:
@@ -193,16 +224,19 @@ class Policy:
         """
         if self.fit is not None:
             return _shares_of_fit(self.fit, fixed, _FIT_TAIL_WRITTEN if written else _FIT_TAIL)
-        limit = self.threshold_tokens
-        widest, usual = int(self.target_tokens * SOFT_CEILING), self.target_tokens
+        limit = self.room_tokens
+        # What stays in any case is no part of what can be shared out.
+        shared = max(limit - fixed, 1)
+        usual = int(shared * self.target_ratio)
+        widest = int(usual * SOFT_CEILING)
         widest, tail = (widest, usual) if tail is None else (min(widest, tail), min(usual, tail))
         middle = max(rest - tail, 0)
         wishes = {
             "tail": tail,
-            "record": self._record(middle, previous),
-            "said": min(limit * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
-            "live": limit * _LIVE_OF_THRESHOLD,
-            "pins": limit * _PINS_OF_THRESHOLD,
+            "record": self._record(shared, middle, previous),
+            "said": min(shared * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
+            "live": shared * _LIVE_OF_THRESHOLD,
+            "pins": shared * _PINS_OF_THRESHOLD,
         }
         room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
         factor = min(1.0, room / sum(wishes.values()))
@@ -220,11 +254,11 @@ class Policy:
             **granted,
         )
 
-    def _record(self, middle: int, previous: int) -> int:
-        limit = self.threshold_tokens
-        small = max(limit * _RECORD_OF_THRESHOLD, min(limit * _RECORD_OF_SMALL, _READABLE))
+    def _record(self, shared: int, middle: int, previous: int) -> int:
+        small = max(shared * _RECORD_OF_THRESHOLD, min(shared * _RECORD_OF_SMALL, _READABLE))
         floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
-        ceiling = max(floor, min(int(self.context_length * _RECORD_OF_WINDOW), _RECORD_CEILING))
+        window = max(self.context_length - self.overhead, 0)
+        ceiling = max(floor, min(int(window * _RECORD_OF_WINDOW), _RECORD_CEILING))
         return min(max(int(middle * _RECORD_OF_MIDDLE), floor, previous), ceiling)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WARN_AT",
+    "Overhead",
     "Preflight",
     "Pressure",
     "Progress",
@@ -37,6 +38,14 @@ _ENOUGH = 10
 """A pass must take away at least one part in this many."""
 _TRIES = 2
 _SUMMARY_SHARE = _FIXED_SHARE = 0.5
+_FULL = 0.75
+"""The share of its room that a window fills when it is due again in a step or two."""
+_APART = 2.0
+"""How much larger one of two requests is that tell what does not grow."""
+_WORTH_KNOWING = 256
+"""Tokens below which a difference may be chance."""
+_FLATTEST, _STEEPEST = 0.3, 4.0
+"""What a token of an estimate may really be."""
 
 
 def due(load: Load, policy: Policy) -> tuple[str, ...]:
@@ -94,6 +103,35 @@ class Preflight:
         return self.real + (rough - self.rough)
 
 
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What a provider counts beside what was measured, such as tools that nobody told of.
+
+    Of two requests of different size, it is what does not grow with the messages.
+    """
+
+    tokens: int = 0
+    low: tuple[int, int] = (0, 0)
+    """Of the smallest request since the last compaction, what was reported and what estimated."""
+    high: tuple[int, int] = (0, 0)
+
+    def after(self, *, real: int, rough: int) -> Overhead:
+        """Return what is known after one more report of real usage."""
+        if real <= 0 or rough <= 0:
+            return self
+        low = (real, rough) if not self.low[1] or rough <= self.low[1] else self.low
+        high = (real, rough) if rough >= self.high[1] else self.high
+        tokens = self.tokens
+        if high[1] - low[1] >= _WORTH_KNOWING and high[1] >= _APART * low[1]:
+            slope = (high[0] - low[0]) / (high[1] - low[1])
+            tokens = round(low[0] - min(max(slope, _FLATTEST), _STEEPEST) * low[1])
+        elif real > _STEEPEST * rough:
+            # No estimate is wrong by so much.
+            tokens = real - rough
+        tokens = min(tokens, round(real - _FLATTEST * rough))
+        return Overhead(tokens if tokens >= _WORTH_KNOWING else 0, low, high)
+
+
 class StallCause(StrEnum):
     """Why passes gain nothing."""
 
@@ -105,6 +143,8 @@ class StallCause(StrEnum):
     """The newest user message fills the window, and users' words are never cut."""
     HEAVY_PROMPT = "heavy system prompt"
     """The system prompt fills the window."""
+    HEAVY_TOOLS = "heavy tools"
+    """Tools, or what else goes out beside the messages, fill the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +153,23 @@ class Progress:
 
     poor: tuple[StallCause, ...] = ()
     tokens: int = 0
-    """What was left after the newest of them."""
+    """What a request weighed after the newest of them."""
 
-    def after(self, outcome: Outcome, scale: Scale | None = None) -> Progress:
-        """Return the progress after one more automatic pass, weighed as that pass was."""
+    def after(
+        self, outcome: Outcome, scale: Scale | None = None, policy: Policy | None = None
+    ) -> Progress:
+        """Return the progress after one more automatic pass, weighed as that pass was.
+
+        A pass has gained nothing, either, if the overhead leaves the window due again at once.
+        """
         report = outcome.report
         saved = report.tokens_before - report.tokens_after
-        if saved > 0 and saved * _ENOUGH >= report.tokens_before:
+        overhead, room = (policy.overhead, policy.room_tokens) if policy else (0, 0)
+        is_due = overhead > 0 and report.tokens_after > _FULL * room
+        if saved > 0 and saved * _ENOUGH >= report.tokens_before and not is_due:
             return Progress()
-        cause = _cause(outcome, scale or Scale())
-        return Progress((*self.poor, cause)[-_TRIES:], report.tokens_after)
+        cause = _cause(outcome, scale or Scale(), overhead)
+        return Progress((*self.poor, cause)[-_TRIES:], report.tokens_after + overhead)
 
     @property
     def blocked(self) -> StallCause | None:
@@ -130,7 +177,7 @@ class Progress:
         return self.poor[-1] if len(self.poor) >= _TRIES else None
 
     def at(self, tokens: int) -> Progress:
-        """Return the progress for a window of this size.
+        """Return the progress for a request of this size.
 
         What was true of one window need not be true of a larger one: once it has grown by a
         tenth, there is something new to fold, and passes are tried again.
@@ -139,12 +186,14 @@ class Progress:
         return Progress() if grown else self
 
 
-def _cause(outcome: Outcome, scale: Scale) -> StallCause:
+def _cause(outcome: Outcome, scale: Scale, overhead: int) -> StallCause:
     """Return why a pass gained little: what cannot be folded comes before how well it was."""
     report, transcript = outcome.report, outcome.transcript
     prompt = scale.total(each for each in transcript if each.role is Role.SYSTEM)
     newest = newest_user(transcript)
     request = 0 if newest is None else scale.weigh(_without_summary(transcript[newest]))
+    if overhead >= _FIXED_SHARE * (report.tokens_after + overhead) > 0:
+        return StallCause.HEAVY_TOOLS
     if prompt + request >= _FIXED_SHARE * report.tokens_after > 0:
         return StallCause.HEAVY_REQUEST if request >= prompt else StallCause.HEAVY_PROMPT
     saved = report.tokens_before - report.tokens_after
@@ -173,6 +222,10 @@ _ADVICE = {
     StallCause.HEAVY_REQUEST: (
         "because the newest user message fills the window, and a user's words are never cut. "
         "Give long material as a file to read in pieces, or use a model with a larger window."
+    ),
+    StallCause.HEAVY_TOOLS: (
+        "because the tools that go out with every request fill the window. Use fewer of them, or "
+        "a model with a larger window."
     ),
     StallCause.HEAVY_PROMPT: (
         "because the system prompt fills the window. Shorten it, with what memory and project "

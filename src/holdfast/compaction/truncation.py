@@ -86,7 +86,7 @@ def _pruned(it: Measured, policy: Policy, context: PassContext) -> PrunedTranscr
 
 def _room(pruned: Transcript, policy: Policy, context: PassContext) -> int:
     """Return what the window may weigh; too many bytes are as many tokens less."""
-    room = policy.fit or policy.threshold_tokens // _OF_THRESHOLD
+    room = policy.fit or policy.room_tokens // _OF_THRESHOLD
     load = load_of(pruned, context.scale)
     if load.bytes > policy.max_bytes:
         room = min(room, int(load.tokens * _UNDER_BYTES * policy.max_bytes / load.bytes))

@@ -153,9 +153,10 @@ class AutoCompactor:
         if expected >= aim.threshold_tokens:
             trigger = CompactionTrigger("model_switch", Request(force=True, policy=aim))
             report = (yield from self._pass(trigger)).report
-            if report.tokens_after > aim.limit_tokens:
+            left = report.tokens_after + aim.overhead
+            if left > aim.limit_tokens:
                 raise ConfigError(
-                    f"the conversation does not fit {model}: {report.tokens_after:,} tokens are "
+                    f"the conversation does not fit {model}: {left:,} tokens are "
                     f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
                 )
         engine.update_model(context_length, model=model)
@@ -313,7 +314,7 @@ class AutoCompactor:
             if not self._fits():
                 # What the usual shares leave too large is fitted, as after a refusal.
                 policy = self._live.deps.engine.policy
-                aim = replace(policy, fit=policy.threshold_tokens)
+                aim = replace(policy, fit=policy.room_tokens)
                 request = Request(force=True, policy=aim)
                 yield from self._pass(replace(trigger, request=request))
         except HoldfastError as error:

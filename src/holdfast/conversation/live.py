@@ -122,8 +122,7 @@ class LiveSession:
         self.state: SessionState | None = None
         """What was read last, the window aside."""
         self.lock = threading.RLock()
-        self.beside = Load()
-        """What goes out with every request beside the window, such as the tools of a client."""
+        self._beside = Load(deps.engine.policy.overhead)
         self._window = LiveWindow(deps.store, deps.engine, session.id)
         self._is_over = False
         if session.fork in (None, Fork.RESET) and not session.size:
@@ -145,6 +144,17 @@ class LiveSession:
     def load(self) -> Load:
         """Return what the window, as it was read last, and what goes with it ask of a provider."""
         return self._window.load + self.beside
+
+    @property
+    def beside(self) -> Load:
+        """Return what goes out with every request beside the window, such as a client's tools."""
+        return self._beside
+
+    @beside.setter
+    def beside(self, load: Load) -> None:
+        if load != self._beside:
+            self._beside = load
+            self.deps.engine.carry(load.tokens)
 
     def refresh(self) -> Window:
         """Return the window as the store has it now, in the session that goes on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction import Request
@@ -164,7 +164,7 @@ class ChatEngine(Engine):
         if prompt_tokens is not None and not messages:
             blocked = self.state.progress.blocked
             return not blocked and prompt_tokens >= self.policy.threshold_tokens
-        return self.is_due(self._meter.measure(messages, format), prompt_tokens=prompt_tokens)
+        return self.is_due(self._measured(messages, format), prompt_tokens=prompt_tokens)
 
     def needs_hygiene(
         self,
@@ -177,7 +177,7 @@ class ChatEngine(Engine):
 
         The reported size of the last turn decides; without one, the estimate.
         """
-        load = self._meter.measure(messages, format)
+        load = self._measured(messages, format)
         return self.is_hygiene_due(load, len(messages), prompt_tokens=prompt_tokens)
 
     def has_content_to_compress(self, messages: Iterable[Given], *, format: str = AUTO) -> bool:  # noqa: A002
@@ -198,7 +198,7 @@ class ChatEngine(Engine):
         that speaks of the request's body is about bytes: old media goes first.
         """
         given = read_messages(messages, format)
-        aim = self.recovery(self._meter.measure(messages, format), str(error), attempt)
+        aim = self.recovery(self._measured(messages, format), str(error), attempt)
         return self._checked(
             given, self.compact(self.recognized(given.transcript), Request(force=True, policy=aim))
         )
@@ -213,14 +213,20 @@ class ChatEngine(Engine):
     ) -> Compaction:
         """Compact after a refusal without blocking the event loop; otherwise as `recover`."""
         given = read_messages(messages, format)
-        aim = self.recovery(self._meter.measure(messages, format), str(error), attempt)
+        aim = self.recovery(self._measured(messages, format), str(error), attempt)
         report = await self.acompact(
             self.recognized(given.transcript), Request(force=True, policy=aim)
         )
         return self._checked(given, report)
 
+    def _measured(self, messages: Sequence[Given], dialect: str) -> Load:
+        """Return the load of a request with these messages."""
+        return self._meter.measure(messages, dialect) + Load(self._beside)
+
     def _checked(self, given: MessageList, report: CompactionReport) -> Compaction:
         """Encode the outcome, and refuse to hand out what a provider would refuse."""
+        if self.trouble:
+            report = replace(report, notes=(*report.notes, self.trouble))
         if report.outcome in ("unchanged", "abandoned"):
             return Compaction(list(given.messages), report)
         # The next list may begin and end with the same messages, and is another one.

@@ -203,6 +203,7 @@ class ContractAdapter(ContextEngine):
         self._engine.update_from_response(
             self.last_prompt_tokens, completion_tokens=self.last_completion_tokens
         )
+        self._show()
 
     def should_compress(self, prompt_tokens: int | None = None) -> bool:
         """Say whether a request of this size is due, unless passes gain nothing any more."""

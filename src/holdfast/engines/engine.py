@@ -22,6 +22,7 @@ from holdfast.compaction import (
     Flow,
     Folded,
     LiveState,
+    Overhead,
     PassContext,
     Policy,
     Preflight,
@@ -113,6 +114,7 @@ class EngineState:
     """What outlives a call."""
 
     calibration: Calibration = field(default_factory=Calibration)
+    overhead: Overhead = field(default_factory=Overhead)
     preflight: Preflight = field(default_factory=Preflight)
     pressure: Pressure = field(default_factory=Pressure)
     progress: Progress = field(default_factory=Progress)
@@ -146,9 +148,6 @@ class PassLog:
 class Engine:
     """Compacts the transcripts of one conversation, and says when that is due."""
 
-    trouble: str = ""
-    """What the user should know of the engine itself: nothing, of one of our own."""
-
     def __init__(self, policy: Policy, setup: EngineDeps) -> None:
         """Hold the knobs and the parts; nothing is opened or read."""
         self.policy = policy
@@ -160,6 +159,12 @@ class Engine:
         # A pass in the background and the usage of a turn may be learned from at once.
         self._learning = threading.Lock()
         self._journal = PassLog()
+        self._beside = policy.overhead
+
+    @property
+    def trouble(self) -> str:
+        """Return what the user should know for the rest of the session: that there is no room."""
+        return self.policy.crowding
 
     @property
     def summarizer(self) -> str:
@@ -237,6 +242,12 @@ class Engine:
         """Let go of messages that were weighed: others are shown from now on."""
         self._scale.keep_only(())
 
+    def carry(self, tokens: int) -> None:
+        """Hear what goes out with every request beside its messages; each load has it in it."""
+        with self._learning:
+            self._beside = tokens
+            self._aim()
+
     def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
         """Take note of the request that would be sent now, and return its expected size.
 
@@ -251,7 +262,10 @@ class Engine:
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Say whether a request of this load is due for compaction."""
         tokens = self.measure(load, prompt_tokens=prompt_tokens)
-        if self._state.progress.blocked:
+        policy = self.policy
+        # What no pass makes lighter is sent as it is, but for what the window cannot hold.
+        is_over = policy.overhead < policy.limit_tokens and tokens > policy.context_length
+        if self._state.progress.blocked and not (policy.overhead and is_over):
             return False
         return bool(due(replace(load, tokens=tokens), self.policy))
 
@@ -299,16 +313,17 @@ class Engine:
             smaller = max(int(load.bytes * _SMALLER * tighter), 1)
             return replace(self.policy, max_bytes=smaller)
         # Whatever the window is said to be, this load was refused.
-        refused = int(load.tokens * self._state.calibration.ratio * _UNDER_REFUSED)
-        return replace(
-            self.policy, fit=max(int(min(self.policy.threshold_tokens, refused) * tighter), 1)
-        )
+        state, policy = self._state, self.policy
+        weight = load.tokens * state.calibration.ratio + state.overhead.tokens - policy.overhead
+        refused = int(weight * _UNDER_REFUSED)
+        return replace(policy, fit=max(int(min(policy.room_tokens, refused) * tighter), 1))
 
     @property
     def expected_tokens(self) -> int:
         """Return the size of the newest request measured: its proven part plus the growth."""
         state = self._state
-        return state.preflight.expected(round(state.rough * state.calibration.ratio))
+        rough = round(state.rough * state.calibration.ratio) + state.overhead.tokens
+        return state.preflight.expected(rough)
 
     def update_from_response(
         self, prompt_tokens: int, *, rough: int | None = None, completion_tokens: int = 0
@@ -324,17 +339,33 @@ class Engine:
         with self._learning:
             state = self._state
             estimate = state.rough if rough is None else rough
-            calibration = state.calibration.observe(real=prompt_tokens, rough=estimate)
-            rough = round(estimate * calibration.ratio)
+            overhead = state.overhead.after(real=prompt_tokens, rough=estimate)
+            # What was learned of messages while more or less was taken for overhead is wrong.
+            is_new = overhead.tokens != state.overhead.tokens
+            known = Calibration() if is_new else state.calibration
+            said = max(prompt_tokens - overhead.tokens, 0)
+            calibration = known.observe(real=said, rough=estimate)
+            rough = round(estimate * calibration.ratio) + overhead.tokens
             tokens = prompt_tokens if prompt_tokens > 0 else rough
             pressure, warning = state.pressure.read(tokens, self.policy.threshold_tokens)
             self._state = replace(
                 state,
                 calibration=calibration,
+                overhead=overhead,
                 preflight=state.preflight.proved(real=prompt_tokens, rough=rough),
                 pressure=pressure,
             )
+            self._aim()
         return warning
+
+    def _aim(self) -> None:
+        """Let budgets count what goes out beside the messages, as told and as learned."""
+        state = self._state
+        told = round(self._beside * state.calibration.ratio)
+        was_crowded = bool(self.policy.crowding)
+        self.policy = replace(self.policy, overhead=told + state.overhead.tokens)
+        if self.policy.crowding and not was_crowded:
+            _log.warning("%s", self.policy.crowding)
 
     def update_model(self, context_length: int, *, model: str = "") -> None:
         """Recompute every budget for a model with another window, and start counting afresh.
@@ -347,12 +378,16 @@ class Engine:
         reserve = self.policy.reserve
         fits = reserve is None or reserve < window // 2
         self.policy = replace(self.policy, context_length=window, reserve=reserve if fits else None)
+        overhead = Overhead(self._state.overhead.tokens)
         self.reset()
+        self._state = EngineState(overhead=overhead)
+        self._aim()
 
     def reset(self) -> None:
         """Forget what was learned from this conversation."""
         self._state = EngineState()
         self._journal = PassLog()
+        self._aim()
 
     def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
         cause = self._state.progress.blocked
@@ -376,7 +411,8 @@ class Engine:
         if request.current_tokens:
             rough = scale.at(1.0)
             size = rough.total(transcript)
-            learned = Calibration().observe(real=request.current_tokens, rough=size)
+            said = max(request.current_tokens - self.policy.overhead, 1)
+            learned = Calibration().observe(real=said, rough=size)
             scale = rough.at(learned.ratio)
         # Nobody is asked once every model was given up.
         asks = setup.fallback if setup.fallback and setup.fallback.names else None
@@ -406,7 +442,10 @@ class Engine:
             if outcome.report.saved > 0:
                 # Usage that is reported from now on is compared with what came out.
                 rough = round(outcome.report.tokens_after / state.calibration.ratio)
-                state = replace(state, preflight=Preflight(), rough=rough)
+                overhead = Overhead(state.overhead.tokens)
+                state = replace(
+                    state, preflight=Preflight(), rough=rough + self._beside, overhead=overhead
+                )
                 self._scale.keep_only(outcome.transcript)
             self._state = state
         # A provider's own sentences may quote what they were sent.
@@ -424,15 +463,17 @@ class Engine:
         A failure says nothing about that, and neither does a pass that was not due.
         """
         if request.is_manual:
-            return Progress()
-        was_due = outcome.report.tokens_before >= self.policy.threshold_tokens
+            # A fit that a heavy overhead leaves no other way than is nobody's wish.
+            is_forced = request.policy is not None and self.policy.overhead > 0
+            return self._state.progress if is_forced else Progress()
+        was_due = outcome.report.tokens_before >= self.policy.room_tokens
         counts = isinstance(outcome, Folded | Pruned) or (
             isinstance(outcome, Unchanged) and was_due
         )
         if not counts:
             return self._state.progress
         scale = self._scale.at(self._state.calibration.ratio)
-        return self._state.progress.after(outcome, scale)
+        return self._state.progress.after(outcome, scale, self.policy)
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:

@@ -300,6 +300,10 @@ class PluginEngine(PluginSlot):
             self._progress = self._progress.at(tokens)
         return tokens
 
+    def carry(self, tokens: int) -> None:
+        """Hear what goes out with every request beside its messages."""
+        self._default.carry(tokens)
+
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
         """Ask the plug-in; what could not be sent as it is, is due whatever it says."""
         if not self.is_aside:
@@ -384,7 +388,7 @@ class PluginEngine(PluginSlot):
         aim = request.policy
         if aim is None:
             return False
-        budget = replace(aim.budget, tokens=aim.fit or aim.threshold_tokens)
+        budget = replace(aim.budget, tokens=aim.fit or aim.room_tokens)
         return bool(budget.exceeded(self.load(outcome.transcript)))
 
     def _finished(self, begun: Outcome, request: Request) -> EnginePass:

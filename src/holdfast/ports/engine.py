@@ -66,6 +66,10 @@ class WindowEngine(Protocol):
         """Let go of messages that were weighed: others are shown from now on."""
         ...
 
+    def carry(self, tokens: int) -> None:
+        """Hear what goes out with every request beside its messages; each load has it in it."""
+        ...
+
     def measure(self, load: Load, *, prompt_tokens: int | None = None) -> int:
         """Take note of the request that would be sent now, and return its expected size."""
         ...

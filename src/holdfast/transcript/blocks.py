@@ -60,6 +60,7 @@ _INJECTED = (
     "here is a demonstration of how to",
     "please continue working on the task on whatever approach you think is suitable",
     *_COMPLAINTS,
+    "# project context\n",
     "<<<begin_openclaw_internal_context>>>",
     "this is the gemini cli. we are setting up the context",
     "this is the qwen code. we are setting up the context",
@@ -70,7 +71,7 @@ _ARGUMENTS = "\nARGUMENTS:"
 _ASIDE = re.compile(
     r"\s*<(system-reminder|environment_context|user_info|user_instructions|user_settings_change"
     r"|git-context|git_status|ide_opened_file|ide_selection|uploaded_files|skill"
-    r"|session_context|current_datetime)"
+    r"|session_context|current_datetime|project_rules|project_instructions)"
     r"(?: [^<>]{0,400})?>",
     re.IGNORECASE,
 )

@@ -115,6 +115,7 @@ class Knobs(TypedDict, total=False):
     max_images: int
     abort_on_summary_failure: bool
     fit: int | None
+    overhead: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
