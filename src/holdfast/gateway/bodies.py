@@ -131,19 +131,19 @@ def read_body(data: bytes, dialect: str, known: KnownSlices, owner: str = "") ->
         slices = _SLICES.decode(fields.pop(name))
     except (ValueError, KeyError, RecursionError):
         return read_object(data)
-    found: dict[str, object] = {}
-    for field, raw in fields.items():
-        digest = known.digest(raw, key) if len(raw) > _FLAT else b""
-        found[field] = value = _value(raw)
-        if digest and known.get(digest) is None:
-            _check_depth(value, DEEPEST - 1)
+    found = {field: _value(raw) for field, raw in fields.items()}
+    long = [field for field, raw in fields.items() if len(raw) > _FLAT]
+    for field, (digest, said) in zip(
+        long, known.look_up([fields[each] for each in long], key), strict=True
+    ):
+        if said is None:
+            _check_depth(found[field], DEEPEST - 1)
             known.put(digest, ())
     atoms: list[tuple[Atom, ...]] = []
     read: dict[int, object] = {}
-    for place, raw in enumerate(slices):
-        digest = known.digest(raw, key)
-        said = known.get(digest)
+    for place, (digest, said) in enumerate(known.look_up(slices, key)):
         if said is None:
+            raw = slices[place]
             read[place] = message = _value(raw)
             if len(raw) > _FLAT:
                 _check_depth(message, DEEPEST - 2)

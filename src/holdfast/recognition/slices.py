@@ -43,7 +43,7 @@ def decoded(raw: bytes | msgspec.Raw) -> object:
 
 def slice_key(*owner: str) -> bytes:
     """Return the key under which slices are known: what one owner sent, no other finds."""
-    return sha256("\0".join(owner).encode("utf-8", "surrogatepass")).digest()
+    return sha256("\0".join(owner).encode("utf-8", "surrogatepass")).digest()[:_SIZE]
 
 
 class KnownSlices:
@@ -64,9 +64,14 @@ class KnownSlices:
         """Return how many slices are known."""
         return len(self._young) + len(self._old)
 
-    def digest(self, raw: bytes | msgspec.Raw, key: bytes) -> bytes:
-        """Return what a slice is known by."""
-        return blake2b(raw, digest_size=_SIZE, key=key).digest()
+    def look_up(
+        self, slices: Sequence[msgspec.Raw], key: bytes
+    ) -> list[tuple[bytes, tuple[Atom, ...] | None]]:
+        """Return for each slice what it is known by and its atoms; None where it is not known."""
+        # A request has thousands, so that a call more for each would show.
+        young, get = self._young, self.get
+        digests = [blake2b(raw, digest_size=_SIZE, person=key).digest() for raw in slices]
+        return [(each, young[each] if each in young else get(each)) for each in digests]
 
     def get(self, digest: bytes) -> tuple[Atom, ...] | None:
         """Return the atoms of a slice; None for one that is not known."""
