@@ -90,15 +90,15 @@ CREATE TABLE IF NOT EXISTS visits (
     PRIMARY KEY (node, identity)
 ) WITHOUT ROWID;
 """
-_NODES = """
-SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message
-FROM nodes n JOIN sessions s ON s.key = n.session
-"""
+_KINDS = {str(kind): kind for kind in AtomKind}
+_NODE = "n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message"
+_NODES = f"SELECT {_NODE} FROM nodes n JOIN sessions s ON s.key = n.session"
 _SESSION = """
-INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt, tip)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     tools = max(tools, excluded.tools), schema = schema OR excluded.schema,
-    tool_names = excluded.tool_names, prompt = excluded.prompt,
+    tool_names = excluded.tool_names, prompt = excluded.prompt, tip = excluded.tip,
     identity = CASE identity WHEN '' THEN excluded.identity ELSE identity END
 RETURNING key
 """
@@ -220,19 +220,20 @@ class TreeFile:
             # As many values each time, so that the statement is prepared once.
             values = [*some, *[some[0]] * (size - len(some))]
             query = f"""
-                SELECT p.hash, n.id FROM prefixes p JOIN nodes n ON n.id = p.node
+                SELECT p.hash, {_NODE} FROM prefixes p JOIN nodes n ON n.id = p.node
+                JOIN sessions s ON s.key = n.session
                 WHERE p.hash IN ({", ".join("?" * size)}) AND (? = '' OR EXISTS (
                     SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?
                 ))
             """
             found = [
-                (places[hash_], id_)
-                for hash_, id_ in self._rows(query, *values, identity, identity)
+                (places[hash_], row)
+                for hash_, *row in self._rows(query, *values, identity, identity)
             ]
             if found:
                 last = max(place for place, _ in found)
-                nodes = sorted((id_ for place, id_ in found if place == last), reverse=True)
-                return last, [self.node(id_) for id_ in nodes]
+                rows = sorted((row for place, row in found if place == last), reverse=True)
+                return last, [_node(*row) for row in rows]
         return None
 
     def called(self, call: str) -> Sequence[Node]:
@@ -339,16 +340,16 @@ class TreeFile:
         """
         identity = request.identity.key
         with self._transaction():
+            ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
+            at, depth = (found.node.id, found.node.depth) if found.node else (None, 0)
             ((key,),) = self._rows(
                 _SESSION, session, identity, request.tools, request.has_schema,
-                request.tool_names, request.prompt,
+                request.tool_names, request.prompt, last + len(messages) if messages else at,
             )  # fmt: skip
-            at, depth = (found.node.id, found.node.depth) if found.node else (None, 0)
             names: list[tuple[bytes, int]] = []
             if at is not None and found.known:
                 names.append((found.prefixes[found.known - 1], at))
                 self._visit(at, identity)
-            ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
             nodes: list[tuple[object, ...]] = []
             new = zip(request.atoms[found.known :], found.prefixes[found.known :], strict=True)
             for (atom, prefix), message in zip(new, messages, strict=True):
@@ -362,7 +363,6 @@ class TreeFile:
             if identity:
                 seen = [(node[0], identity) for node in nodes]
                 self._insert("INSERT OR IGNORE INTO visits VALUES", seen)
-            self._connection.execute("UPDATE sessions SET tip = ? WHERE key = ?", (at, key))
 
     def _insert(self, into: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Write rows, many by one statement: each lets other threads go first."""
@@ -379,44 +379,47 @@ class TreeFile:
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        with self._used():
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._lock:
             try:
-                yield
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                except BaseException:
+                    with suppress(sqlite3.Error):
+                        self._connection.execute("ROLLBACK")
+                    raise
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._begin_anew_if_damaged(error)
                 raise
-            self._connection.execute("COMMIT")
 
-    @contextmanager
-    def _used(self) -> Generator[None]:
-        """Use the file alone in this process; one that turns out to be damaged is begun anew.
+    def _begin_anew_if_damaged(self, error: sqlite3.Error) -> None:
+        """Set a file aside that turns out to be damaged.
 
         Raises:
             StoreDamaged: when it was; whoever tries again finds the new one.
         """
-        with self._lock:
-            try:
-                yield
-            except sqlite3.Error as error:
-                if not _is_unusable(error):
-                    raise
-                self._connection.close()
-                self._open(str(error))
-                raise StoreDamaged(f"{self._place} was damaged: {error}") from error
+        if _is_unusable(error):
+            self._connection.close()
+            self._open(str(error))
+            raise StoreDamaged(f"{self._place} was damaged: {error}") from error
 
     def _nodes(self, query: str, *values: object) -> list[Node]:
-        return [
-            Node(id_, parent, depth, Atom(AtomKind(kind), digest, call), session, message)
-            for id_, parent, depth, kind, digest, call, session, message in self._rows(
-                query, *values
-            )
-        ]
+        return [_node(*row) for row in self._rows(query, *values)]
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._used():
-            return self._connection.execute(query, values).fetchall()
+        with self._lock:
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                self._begin_anew_if_damaged(error)
+                raise
+
+
+def _node(
+    id_: int, parent: int | None, depth: int, kind: str, digest: bytes, call: str, *told: Any
+) -> Node:
+    return Node(id_, parent, depth, Atom(_KINDS[kind], digest, call), *told)
 
 
 def _connected(place: str) -> sqlite3.Connection:

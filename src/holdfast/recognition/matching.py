@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.recognition.atoms import ANSWERS, AtomKind, is_telling, prefix_hashes, token_of
+from holdfast.recognition.tree import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,7 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
 
     Content decides; ids only tell conversations with the same content apart.
     """
-    prefixes = prefix_hashes(request.atoms)
+    prefixes, tree = prefix_hashes(request.atoms), remembered(tree)
     place = _changed(request, tree, _known(request, tree, prefixes))
     if side := _side(request, tree, place):
         node = place.nodes[0] if place.nodes else place.compacted

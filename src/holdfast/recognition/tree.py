@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["Node", "SessionEnvelope", "Tree"]
+__all__ = ["Node", "SessionEnvelope", "Tree", "remembered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +103,19 @@ class Tree(Protocol):
     def envelope(self, session: str) -> SessionEnvelope:
         """Return what the requests of a session came with."""
         ...
+
+
+class _Remembered:
+    """A tree that is asked each question once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.longest, self.called, self.node = tree.longest, tree.called, tree.node
+        self.children, self.ends_at = cache(tree.children), cache(tree.ends_at)
+        self.was_seen, self.issued = tree.was_seen, cache(tree.issued)
+        self.issuer, self.session_of = tree.issuer, cache(tree.session_of)
+        self.tip_of, self.envelope = tree.tip_of, cache(tree.envelope)
+
+
+def remembered(tree: Tree) -> Tree:
+    """Return a tree as it is while one request is looked at: what was read is not read again."""
+    return _Remembered(tree)
