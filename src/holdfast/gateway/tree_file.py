@@ -238,9 +238,9 @@ class TreeFile:
 
     def called(self, call: str) -> Sequence[Node]:
         """Return the nodes that are the result of a call, the newest first."""
-        return self._nodes(
-            f"{_NODES} WHERE n.call = ? AND n.kind = ? ORDER BY n.id DESC", call, AtomKind.RESULT
-        )
+        # What the index leaves out is named, or SQLite would not use it and look at every node.
+        query = f"{_NODES} WHERE n.call = ? AND n.call != '' AND n.kind = ? ORDER BY n.id DESC"
+        return self._nodes(query, call, AtomKind.RESULT)
 
     def node(self, id_: int) -> Node:
         """Return a node."""
