@@ -8,10 +8,10 @@ whoever adds to a conversation claims it first.
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import sqlite3
-import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from holdfast.errors import StoreBusy, StoreDamaged, reason_of
+from holdfast.gateway.byte_locks import try_lock, unlock
 from holdfast.recognition.atoms import Atom, AtomKind, token_of
 from holdfast.recognition.tree import Node, SessionEnvelope
 
@@ -93,6 +94,12 @@ CREATE TABLE IF NOT EXISTS visits (
 _KINDS = {str(kind): kind for kind in AtomKind}
 _NODE = "n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message"
 _NODES = f"SELECT {_NODE} FROM nodes n JOIN sessions s ON s.key = n.session"
+_HEARD_OF = """
+SELECT value FROM json_each(?) WHERE value != '' AND (
+    EXISTS (SELECT 1 FROM nodes WHERE call = value AND call != '')
+    OR EXISTS (SELECT 1 FROM issued WHERE call = value)
+)
+"""
 _SESSION = """
 INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt, tip)
 VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -148,11 +155,11 @@ class TreeFile:
         try:
             yield
         finally:
-            _unlock(self._claims, at)
+            unlock(self._claims, at)
 
     def _wait_for(self, at: int) -> None:
         end = time.monotonic() + _PATIENCE_S
-        while not _is_locked(self._claims, at):
+        while not try_lock(self._claims, at):
             if time.monotonic() > end:
                 raise StoreBusy(f"{self._place} is in use by another process; try again")
             time.sleep(_PAUSE_S)
@@ -175,7 +182,7 @@ class TreeFile:
             is_same = self._is_filed and self._inode == _inode(self._place)
             self._connection = self._opened(damage if is_same else "")
         finally:
-            _unlock(self._claims, 0)
+            unlock(self._claims, 0)
         self._inode = _inode(self._place) if self._is_filed else None
         ((self.id,),) = self._connection.execute("SELECT id FROM origin").fetchall()
 
@@ -236,11 +243,15 @@ class TreeFile:
                 return last, [_node(*row) for row in rows]
         return None
 
+    def heard_of(self, calls: Collection[str]) -> Collection[str]:
+        """Return those of some ids of calls that a node or an answer has."""
+        return {call for (call,) in self._rows(_HEARD_OF, json.dumps([*calls]))}
+
     def called(self, call: str) -> Sequence[Node]:
         """Return the nodes that are the result of a call, the newest first."""
         # What the index leaves out is named, or SQLite would not use it and look at every node.
         query = f"{_NODES} WHERE n.call = ? AND n.call != '' AND n.kind = ? ORDER BY n.id DESC"
-        return self._nodes(query, call, AtomKind.RESULT)
+        return self._nodes(query, call, str(AtomKind.RESULT))
 
     def node(self, id_: int) -> Node:
         """Return a node."""
@@ -354,7 +365,7 @@ class TreeFile:
             new = zip(request.atoms[found.known :], found.prefixes[found.known :], strict=True)
             for (atom, prefix), message in zip(new, messages, strict=True):
                 last, depth = last + 1, depth + 1
-                told = (atom.kind, atom.digest, atom.call, key, message)
+                told = (str(atom.kind), atom.digest, atom.call, key, message)
                 nodes.append((last, at, depth, *told))
                 names.append((prefix, last))
                 at = last
@@ -461,40 +472,3 @@ def _inode(place: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _is_locked(descriptor: int | None, at: int) -> bool:
-        if descriptor is None:
-            return True
-        os.lseek(descriptor, at, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(descriptor: int | None, at: int) -> None:
-        if descriptor is not None:
-            os.lseek(descriptor, at, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _is_locked(descriptor: int | None, at: int) -> bool:
-        """Lock one byte of a file; says whether no other process has it."""
-        if descriptor is None:
-            return True
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
-        except OSError as error:
-            # A lock that does not work must not stop a conversation.
-            return error.errno not in (errno.EAGAIN, errno.EACCES)
-        return True
-
-    def _unlock(descriptor: int | None, at: int) -> None:
-        if descriptor is not None:
-            with suppress(OSError):
-                fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, at)

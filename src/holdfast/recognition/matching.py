@@ -190,9 +190,12 @@ def _changed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
         for at in range(start + len([*group]), len(atoms))
         if atoms[at].kind is AtomKind.RESULT and is_telling(atoms[at].call)
     ]
+    heard = tree.heard_of({atoms[at].call for at in later}) if later else ()
+    if not heard:
+        return place
     told, made = _first_places(atoms, start), _first_places([atom.call for atom in atoms])
     tries = 0
-    for at in reversed(later):
+    for at in reversed([at for at in later if atoms[at].call in heard]):
         nodes = [
             node for node in tree.called(atoms[at].call) if not key or tree.was_seen(node.id, key)
         ]

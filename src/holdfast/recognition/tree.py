@@ -61,6 +61,10 @@ class Tree(Protocol):
         """
         ...
 
+    def heard_of(self, calls: Collection[str]) -> Collection[str]:
+        """Return those of some ids of calls that a node or an answer has."""
+        ...
+
     def called(self, call: str) -> Sequence[Node]:
         """Return the nodes that are the result of a call, the newest first."""
         ...
@@ -110,6 +114,7 @@ class _Remembered:
 
     def __init__(self, tree: Tree) -> None:
         self.longest, self.called, self.node = tree.longest, tree.called, tree.node
+        self.heard_of = tree.heard_of
         self.children, self.ends_at = cache(tree.children), cache(tree.ends_at)
         self.was_seen, self.issued = tree.was_seen, cache(tree.issued)
         self.issuer, self.session_of = tree.issuer, cache(tree.session_of)
