@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["KnownSlices", "MessageSlices", "decoded", "slice_key"]
 
 _SIZE = 16
-_MOST = 300_000
-"""Slices and atoms that are remembered, about 160 bytes each: those of 1,000 conversations."""
+_MOST = 160_000
+"""Slices and atoms that are remembered, about 160 bytes each: those of the last 600 conversations
+of 20 kB at least. One that is forgotten is read again in a millisecond."""
 _STRETCH = 16
 """Messages that are looked up at once, by the digest of them all."""
 _Known: TypeAlias = "tuple[Atom, ...] | tuple[tuple[Atom, ...], ...]"
@@ -90,7 +91,7 @@ class KnownSlices:
                 each = partial(self._said, key, read)
                 said = tuple(starmap(each, enumerate(some, start)))
                 if digest:
-                    self._put(digest, said, _STRETCH)
+                    self._put(digest, said, 1)
             found += cast("tuple[tuple[Atom, ...], ...]", said)
         return found
 
