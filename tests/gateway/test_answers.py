@@ -111,7 +111,8 @@ def test_an_answer_that_speaks_of_its_end_goes_on(
     dialect: str, delta: Callable[[str], Event], word: str
 ) -> None:
     reader = AnswerReader(dialect, "", 1 << 20)
-    assert not any(reader.feed(each) for each in events([delta(word), delta(" and more")]))
+    said = events([delta(word), delta(" and more")])
+    assert [reader.feed(each) for each in said] == [None, None]
     answer, _ = reader.finish()
     assert isinstance(answer, dict)
     assert read_reply(answer).messages[0].text == f"{word} and more"

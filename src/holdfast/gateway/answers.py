@@ -29,6 +29,8 @@ _ENDS: Mapping[str, tuple[bytes, ...]] = {
     "gemini": (),
 }
 """What the last event of a stream has, and few others; Gemini's clients wait for the very end."""
+_GAPS = (b"\n\n", b"\r\n\r\n")
+"""What stands between two events."""
 _BATCH = 64 << 10
 _PREAMBLE = frozenset(
     {"ping", "message_start", "response.created", "response.queued", "response.in_progress"}
@@ -61,24 +63,25 @@ class AnswerReader:
         self._is_stream: bool | None = None
         self._whole: dict[str, object] | None = None
 
-    def feed(self, piece: bytes) -> bool:
-        """Take the next bytes in, and say whether a stream has ended with them."""
+    def feed(self, piece: bytes) -> int | None:
+        """Take the next bytes in; return where in them the last event of a stream begins, if so."""
         if self._left <= 0:
-            return False
+            return None
         self._left -= len(piece)
         self._pieces.append(piece)
         self._size += len(piece)
-        has_end = False
-        for end in self._ends:
-            has_end = has_end or end in piece
-        if self._encoding or not (has_end or self._size > _BATCH):
-            return False
+        ends = [at for end in self._ends if (at := piece.find(end)) >= 0]
+        if self._encoding or not (ends or self._size > _BATCH):
+            return None
         if self._is_stream is None:
             self._is_stream = _is_stream(b"".join(self._pieces))
         if not self._is_stream:
-            return False
+            return None
         self._read()
-        return has_end and self._recorder.is_whole
+        if not (ends and self._recorder.is_whole):
+            return None
+        gaps = [at + len(gap) for gap in _GAPS if (at := piece.rfind(gap, 0, min(ends))) >= 0]
+        return max(gaps, default=0)
 
     def finish(self) -> tuple[dict[str, object] | None, bool]:
         """End the answer; return what is to be recorded of it, and whether that is a part."""

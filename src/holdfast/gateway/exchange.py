@@ -376,8 +376,12 @@ class Exchange:
             piece = first or await answer.read()
             while piece:
                 shown = piece if scrubber is None else scrubber.push(piece)
-                if reader is not None and reader.feed(shown):
+                end = None if reader is None else reader.feed(shown)
+                if reader is not None and end is not None:
+                    if end:
+                        await client.write(shown[:end])
                     await self._record(reader)
+                    shown = shown[end:]
                 await client.write(shown)
                 piece = await answer.read()
             if reader is not None:

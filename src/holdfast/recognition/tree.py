@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from holdfast.recognition.atoms import Atom
 
 __all__ = ["Node", "SessionEnvelope", "Tree", "remembered"]
+
+_Told = TypeVar("_Told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +115,22 @@ class _Remembered:
 
     def __init__(self, tree: Tree) -> None:
         self.longest, self.called, self.node = tree.longest, tree.called, tree.node
-        self.heard_of = tree.heard_of
-        self.children, self.ends_at = cache(tree.children), cache(tree.ends_at)
-        self.was_seen, self.issued = tree.was_seen, cache(tree.issued)
-        self.issuer, self.session_of = tree.issuer, cache(tree.session_of)
-        self.tip_of, self.envelope = tree.tip_of, cache(tree.envelope)
+        self.heard_of, self.issuer, self.tip_of = tree.heard_of, tree.issuer, tree.tip_of
+        self.was_seen, self.session_of = tree.was_seen, tree.session_of
+        self.children, self.ends_at = _once(tree.children), _once(tree.ends_at)
+        self.issued, self.envelope = _once(tree.issued), _once(tree.envelope)
+
+
+def _once(ask: Callable[..., _Told]) -> Callable[..., _Told]:
+    # The decorators of the library take longer to be made than one answer to be read.
+    known: dict[object, _Told] = {}
+
+    def asked(*values: object) -> _Told:
+        if values not in known:
+            known[values] = ask(*values)
+        return known[values]
+
+    return asked
 
 
 def remembered(tree: Tree) -> Tree:
