@@ -60,28 +60,35 @@ class AnswerReader:
         self._limit = limit
         self._pieces: list[bytes] = []
         self._size = 0
+        self._may_have_ended = False
         self._is_stream: bool | None = None
         self._whole: dict[str, object] | None = None
 
-    def feed(self, piece: bytes) -> int | None:
-        """Take the next bytes in; return where in them the last event of a stream begins, if so."""
+    def feed(self, piece: bytes) -> int:
+        """Take the next bytes in; return how many of them stand before what may be the end."""
         if self._left <= 0:
-            return None
+            return len(piece)
         self._left -= len(piece)
         self._pieces.append(piece)
         self._size += len(piece)
         ends = [at for end in self._ends if (at := piece.find(end)) >= 0]
-        if self._encoding or not (ends or self._size > _BATCH):
-            return None
+        if not ends or self._encoding:
+            return len(piece)
+        self._may_have_ended = True
+        gaps = [at + len(gap) for gap in _GAPS if (at := piece.rfind(gap, 0, min(ends))) >= 0]
+        return max(gaps, default=0)
+
+    def has_ended(self) -> bool:
+        """Say whether a stream has ended with what was taken in."""
+        may_have_ended, self._may_have_ended = self._may_have_ended, False
+        if self._encoding or not (may_have_ended or self._size > _BATCH):
+            return False
         if self._is_stream is None:
             self._is_stream = _is_stream(b"".join(self._pieces))
         if not self._is_stream:
-            return None
+            return False
         self._read()
-        if not (ends and self._recorder.is_whole):
-            return None
-        gaps = [at + len(gap) for gap in _GAPS if (at := piece.rfind(gap, 0, min(ends))) >= 0]
-        return max(gaps, default=0)
+        return may_have_ended and self._recorder.is_whole
 
     def finish(self) -> tuple[dict[str, object] | None, bool]:
         """End the answer; return what is to be recorded of it, and whether that is a part."""

@@ -376,13 +376,13 @@ class Exchange:
             piece = first or await answer.read()
             while piece:
                 shown = piece if scrubber is None else scrubber.push(piece)
-                end = None if reader is None else reader.feed(shown)
-                if reader is not None and end is not None:
-                    if end:
-                        await client.write(shown[:end])
+                held = len(shown) if reader is None else reader.feed(shown)
+                if held:
+                    await client.write(shown[:held])
+                if reader is not None and reader.has_ended():
                     await self._record(reader)
-                    shown = shown[end:]
-                await client.write(shown)
+                if shown[held:]:
+                    await client.write(shown[held:])
                 piece = await answer.read()
             if reader is not None:
                 await self._record(reader)
