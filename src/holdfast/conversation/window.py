@@ -186,6 +186,9 @@ class LiveWindow:
 
     def _extend(self, entries: Sequence[Entry], head: Head) -> None:
         before = self._window.entries
+        if not before and self._heading == Heading():
+            # What is said first is weighed as it comes, as all that follows is.
+            self._load = Load()
         self._window = Window(head, (*before, *entries))
         self.tokens += sum([entry.tokens for entry in entries])
         fresh = tuple(entry.message for entry in entries)
