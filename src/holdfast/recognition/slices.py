@@ -91,6 +91,7 @@ class KnownSlices:
                 each = partial(self._said, key, read)
                 said = tuple(starmap(each, enumerate(some, start)))
                 if digest:
+                    # What its messages say is counted with them.
                     self._put(digest, said, 1)
             found += cast("tuple[tuple[Atom, ...], ...]", said)
         return found
@@ -108,7 +109,9 @@ class KnownSlices:
     def _get(self, digest: bytes) -> _Known | None:
         found = self._young.get(digest)
         if found is None and (found := self._old.get(digest)) is not None:
-            self._put(digest, found, 1 + len(found))
+            # A stretch is all that is left of its messages then.
+            size = sum([len(each) if isinstance(each, tuple) else 1 for each in found])
+            self._put(digest, found, 1 + size)
         return found
 
     def _put(self, digest: bytes, said: _Known, size: int) -> None:
