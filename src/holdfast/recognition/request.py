@@ -160,7 +160,7 @@ def read_request(
         _model(path, body),
         len(names),
         _digest(dialect, *names),
-        _digest(dialect, _prompt(messages, body)[:_OPENING]),
+        _digest(dialect, _prompt(messages, body, _OPENING)),
         has_schema=_has_schema(body),
         side=_side(path, known, body) or _helper_asked(messages, body),
     )
@@ -245,7 +245,7 @@ def _helper_asked(told: Sequence[object], body: Mapping[str, object]) -> str:
         return ""
     text = json.dumps(fields.get("content") or fields.get("parts"))[-_ENDS:]
     if not body.get("tools") and len(told) <= _FEW:
-        prompt = _prompt(told, body)
+        prompt = _prompt(told, body, _ENDS)
         if _TITLE.search(prompt):
             return "title"
         text = prompt + text
@@ -257,12 +257,13 @@ def _helper_asked(told: Sequence[object], body: Mapping[str, object]) -> str:
     return "compaction" if is_asked else ""
 
 
-def _prompt(messages: Sequence[object], body: Mapping[str, object]) -> str:
+def _prompt(messages: Sequence[object], body: Mapping[str, object], most: int) -> str:
+    """Return how the system prompt begins, as JSON; no more of a long text is written."""
     beside = [body.get(name) for name in ("system", "instructions", "systemInstruction")]
     if messages and isinstance(messages[0], dict):
         first = cast("dict[str, object]", messages[0])
         beside += [first.get("content")] if first.get("role") in ("system", "developer") else []
-    return json.dumps(beside)[:_ENDS]
+    return json.dumps([each[:most] if isinstance(each, str) else each for each in beside])[:most]
 
 
 def _digest(*words: str) -> bytes:
