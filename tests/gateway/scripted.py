@@ -200,6 +200,7 @@ class Unrecorded:
     chat = None
     how = ""
     recalled = False
+    is_as_it_came = False
 
     async def take(self, _request: object, _body: Mapping[str, object], /) -> "Unrecorded":
         return self

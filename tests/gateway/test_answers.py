@@ -111,10 +111,24 @@ def test_an_answer_that_speaks_of_its_end_goes_on(
     dialect: str, delta: Callable[[str], Event], word: str
 ) -> None:
     reader = AnswerReader(dialect, "", 1 << 20)
-    assert not any(reader.feed(each) for each in events([delta(word), delta(" and more")]))
+    said = events([delta(word), delta(" and more")])
+    for each in said:
+        reader.feed(each)
+        assert not reader.has_ended()
     answer, _ = reader.finish()
     assert isinstance(answer, dict)
     assert read_reply(answer).messages[0].text == f"{word} and more"
+
+
+@pytest.mark.parametrize("gap", [b"\n\n", b"\r\n\r\n"])
+def test_what_stands_before_the_end_of_a_stream_is_told_from_it(gap: bytes) -> None:
+    reader = AnswerReader("openai", "", 1 << 20)
+    *said, end = [each.replace(b"\n\n", gap) for each in streamed("openai", SAID)]
+    for each in said:
+        assert reader.feed(each) == len(each)
+        assert not reader.has_ended()
+    assert reader.feed(b": wait" + gap + end) == len(b": wait" + gap)
+    assert reader.has_ended()
 
 
 def test_an_answer_without_end_is_read_up_to_its_limit() -> None:

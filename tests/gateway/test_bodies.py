@@ -133,6 +133,21 @@ def test_what_one_tenant_sent_is_not_known_to_another() -> None:
     assert [each.was_read for each in raw if isinstance(each, MessageSlices)] == [1, 0, 1]
 
 
+def test_a_message_is_read_although_a_field_of_the_same_bytes_is_known() -> None:
+    known, message = KnownSlices(), {"role": "user", "content": "hello " * 50}
+    data = json.dumps({"metadata": message, "messages": [message]}).encode()
+    assert_same(data, PATHS["openai"], known)
+
+
+@pytest.mark.parametrize("changed", [0, 15, 16, 40])
+def test_a_message_that_is_told_otherwise_among_many_that_are_known_is_read(changed: int) -> None:
+    known = KnownSlices()
+    messages = [{"role": "user", "content": str(place)} for place in range(41)]
+    for text in ("as it was", "otherwise", "as it was"):
+        messages[changed] = {"role": "user", "content": text}
+        assert_same(json.dumps({"messages": messages}).encode(), PATHS["openai"], known)
+
+
 def test_the_oldest_slices_are_forgotten_and_those_in_use_are_kept() -> None:
     known = KnownSlices(most=20)
     bodies = [b'{"messages": [{"role": "user", "content": "%d"}]}' % place for place in range(40)]

@@ -1,7 +1,9 @@
 """What goes through the gateway is what came in, in all four dialects."""
 
+import asyncio
 import gzip
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping
 
@@ -10,6 +12,7 @@ import pytest
 import zstandard
 
 from holdfast.agent.drafts import CUT_OFF
+from holdfast.gateway.client_turn import ClientTurn
 from tests.agents.answers import Answer, Call, gemini
 from tests.gateway.faults import client_sees
 from tests.gateway.scripted import (
@@ -242,3 +245,51 @@ def test_a_client_that_goes_away_cancels_upstream_and_leaves_a_partial_answer() 
                 time.sleep(0.02)
             assert here.metric("streams") == "0"
         assert recorded.said() == ["Which port?", "Port 4242.", CUT_OFF]
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "responses"])
+def test_the_words_of_a_stream_are_told_at_once_and_its_end_when_it_is_recorded(
+    dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces, recorded, goes_on = streamed(dialect, SAID), Recorded(), hold_answers(monkeypatch)
+    whole = b"".join(pieces)
+    with upstream(stream(whole)) as up, gateway(up, recorded.turns) as here:
+        with here.client.stream("POST", PATHS[dialect], json=question(dialect)) as told:
+            coming = told.iter_raw()
+            first = next(coming)
+            assert b"Port 4242." in first
+            assert whole.removeprefix(first) == pieces[-1]
+            assert recorded.said() == ["Which port?"]
+            goes_on.set()
+            assert b"".join(coming) == pieces[-1]
+        assert recorded.said() == ["Which port?", "Port 4242."]
+
+
+def test_an_answer_that_comes_at_once_is_on_its_way_while_it_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    message = {"role": "assistant", "content": "Port 4242."}
+    said = json.dumps({"choices": [{"index": 0, "message": message}], "usage": {}}).encode()
+    recorded, goes_on = Recorded(), hold_answers(monkeypatch)
+    with upstream(answer(said)) as up, gateway(up, recorded.turns) as here:
+        asked = {**question("openai"), "stream": False}
+        with here.client.stream("POST", PATHS["openai"], json=asked) as told:
+            coming = told.iter_raw()
+            assert next(coming) == said[:-1]
+            assert recorded.said() == ["Which port?"]
+            goes_on.set()
+            assert b"".join(coming) == said[-1:]
+        assert recorded.said() == ["Which port?", "Port 4242."]
+
+
+def hold_answers(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Let answers wait to be recorded until an event is set."""
+    goes_on, record = threading.Event(), ClientTurn.answered
+
+    async def held(self: ClientTurn, answer: Mapping[str, object], *, is_partial: bool) -> None:
+        await asyncio.to_thread(goes_on.wait, 10)
+        await record(self, answer, is_partial=is_partial)
+
+    monkeypatch.setattr(ClientTurn, "answered", held)
+    monkeypatch.setattr("holdfast.gateway.exchange._RECORD_S", 20)
+    return goes_on

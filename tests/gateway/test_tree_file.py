@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,3 +157,28 @@ def test_a_tree_that_is_read_only_is_begun_anew_or_kept_in_memory(
     )
     assert (done.returncode, done.stdout) == (0, "None \n"), done.stderr
     assert "is begun anew" in done.stderr
+
+
+def test_a_call_is_found_without_a_look_at_the_whole_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, steps = sqlite3.connect, [0]
+
+    def counted(place: str, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(place, **options)
+
+        def step() -> None:
+            steps[0] += 1
+
+        connection.set_progress_handler(step, 10)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    with closing(TreeFile(str(tmp_path / "gateway.db"))) as tree:
+        with closing(connect(tmp_path / "gateway.db")) as other, other:
+            rows = ((None, at, "result", b"digest", f"call{at}", 1, at) for at in range(3000))
+            other.executemany("INSERT INTO nodes VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", rows)
+            other.execute("INSERT INTO sessions (key, id, identity) VALUES (1, 'a', '')")
+        steps[0] = 0
+        assert [node.message for node in tree.called("call70")] == [70]
+        assert steps[0] < 20

@@ -91,6 +91,27 @@ def test_two_callers_of_one_key_share_it_and_idle_ones_go(tmp_path: Path) -> Non
         assert conversations.open("one") is one
 
 
+def test_of_many_long_ones_only_as_much_is_kept_as_a_budget_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.wiring.registry._MOST_TOKENS", 6_000)
+    monkeypatch.setattr("holdfast.wiring.registry._FEW", 2)
+
+    def kept(words: int) -> int:
+        with Conversations(tmp_path / f"{words}.db") as conversations:
+            for number in range(20):
+                conversations.open(str(number)).add_user("word " * words)
+            gc.collect()
+            found = len(conversations)
+            for number in range(20):
+                assert len(conversations.open(str(number)).messages()) == 1
+            return found
+
+    assert kept(10) == 20
+    assert 2 < kept(1_000) < 10
+    assert kept(50_000) == 2
+
+
 def test_nothing_of_the_process_is_touched(tmp_path: Path) -> None:
     before = os.environ.get(SESSION_VARIABLE), current_session()
     with Conversations(tmp_path / "store.db", strategy="rotation") as conversations:

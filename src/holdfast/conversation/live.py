@@ -141,6 +141,11 @@ class LiveSession:
         return self._window.window
 
     @property
+    def kept_tokens(self) -> int:
+        """Return what the messages that are in memory weighed when they were stored."""
+        return self._window.tokens
+
+    @property
     def load(self) -> Load:
         """Return what the window, as it was read last, and what goes with it ask of a provider."""
         return self._window.load + self.beside

@@ -238,9 +238,13 @@ def shortened(
         count: The tokens of a message.
         redact: Knows the secrets that no cut may part.
     """
+    if not any(isinstance(part, ToolResult) for part in message.parts):
+        return None
 
     def cut(result: ToolResult) -> ToolResult:
-        weight, most = count(replace(message, parts=(result,))), limit(result)
+        # Most stand alone in their message, whose weight is wanted again.
+        alone = message if len(message.parts) == 1 else replace(message, parts=(result,))
+        weight, most = count(alone), limit(result)
         if weight <= most:
             return result
         content = tuple(

@@ -118,6 +118,8 @@ class LiveWindow:
         self._load: Load | None = None
         self._wire: _Written | None = None
         self._heading = Heading()
+        self.tokens = 0
+        """What the messages weighed when they were stored: how much is kept in memory."""
 
     @property
     def window(self) -> Window:
@@ -138,6 +140,7 @@ class LiveWindow:
         state = read.state
         if read.is_whole:
             self._window, self._load, self._wire = Window(state.head, read.entries), None, None
+            self.tokens = sum([entry.tokens for entry in read.entries])
             # Those that were shown are other objects, and would be held for ever.
             self._engine.forget_weights()
         elif read.entries or state.head != known:
@@ -183,7 +186,11 @@ class LiveWindow:
 
     def _extend(self, entries: Sequence[Entry], head: Head) -> None:
         before = self._window.entries
+        if not before and self._heading == Heading():
+            # What is said first is weighed as it comes, as all that follows is.
+            self._load = Load()
         self._window = Window(head, (*before, *entries))
+        self.tokens += sum([entry.tokens for entry in entries])
         fresh = tuple(entry.message for entry in entries)
         if self._load is not None:
             self._load += self._engine.load(fresh)

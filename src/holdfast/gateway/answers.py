@@ -29,6 +29,8 @@ _ENDS: Mapping[str, tuple[bytes, ...]] = {
     "gemini": (),
 }
 """What the last event of a stream has, and few others; Gemini's clients wait for the very end."""
+_GAPS = (b"\n\n", b"\r\n\r\n")
+"""What stands between two events."""
 _BATCH = 64 << 10
 _PREAMBLE = frozenset(
     {"ping", "message_start", "response.created", "response.queued", "response.in_progress"}
@@ -58,27 +60,35 @@ class AnswerReader:
         self._limit = limit
         self._pieces: list[bytes] = []
         self._size = 0
+        self._may_have_ended = False
         self._is_stream: bool | None = None
         self._whole: dict[str, object] | None = None
 
-    def feed(self, piece: bytes) -> bool:
-        """Take the next bytes in, and say whether a stream has ended with them."""
+    def feed(self, piece: bytes) -> int:
+        """Take the next bytes in; return how many of them stand before what may be the end."""
         if self._left <= 0:
-            return False
+            return len(piece)
         self._left -= len(piece)
         self._pieces.append(piece)
         self._size += len(piece)
-        has_end = False
-        for end in self._ends:
-            has_end = has_end or end in piece
-        if self._encoding or not (has_end or self._size > _BATCH):
+        ends = [at for end in self._ends if (at := piece.find(end)) >= 0]
+        if not ends or self._encoding:
+            return len(piece)
+        self._may_have_ended = True
+        gaps = [at + len(gap) for gap in _GAPS if (at := piece.rfind(gap, 0, min(ends))) >= 0]
+        return max(gaps, default=0)
+
+    def has_ended(self) -> bool:
+        """Say whether a stream has ended with what was taken in."""
+        may_have_ended, self._may_have_ended = self._may_have_ended, False
+        if self._encoding or not (may_have_ended or self._size > _BATCH):
             return False
         if self._is_stream is None:
             self._is_stream = _is_stream(b"".join(self._pieces))
         if not self._is_stream:
             return False
         self._read()
-        return has_end and self._recorder.is_whole
+        return may_have_ended and self._recorder.is_whole
 
     def finish(self) -> tuple[dict[str, object] | None, bool]:
         """End the answer; return what is to be recorded of it, and whether that is a part."""

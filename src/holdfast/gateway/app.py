@@ -9,6 +9,7 @@ import signal
 import threading
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GatewayApp", "check_reach", "from_environment", "gateway_app", "is_loopback"]
 
+_HOSTS = 64
+"""Values of `Host` that are not read again."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -71,6 +74,8 @@ class GatewayApp:
     end_feeds: Callable[[], None] = lambda: None
     """Ends the streams that never end by themselves, as soon as the process is to end."""
     _own: Starlette = field(init=False)
+    _first_names: frozenset[str] = field(init=False)
+    """How the paths of the routes begin."""
     _hosts: frozenset[str] | None = field(init=False)
     """The names by which we may be called; None for all."""
     _is_ending: bool = False
@@ -88,6 +93,7 @@ class GatewayApp:
             Route("/metrics", self._metrics),
             *self.routes,
         )
+        self._first_names = frozenset(route.path.split("/", 2)[1] for route in self.routes)
         self._own = Starlette(routes=self.routes, lifespan=self._lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,10 +107,16 @@ class GatewayApp:
                 body = error_body("", refused.status, refused.sentence)
                 await ClientSide(send).whole(refused.status, [kind], body)
                 return
-            if all(route.matches(scope)[0] is Match.NONE for route in self.routes):
+            if not self._answers(scope):
                 await self.gate(scope, receive, send)
                 return
         await self._own(scope, receive, send)
+
+    def _answers(self, scope: Scope) -> bool:
+        """Say whether a request is for one of our own routes; most are seen at a look not to be."""
+        begin = scope["path"].lstrip("/").partition("/")[0]
+        may_be = begin in self._first_names or bool(scope.get("root_path"))
+        return may_be and any(each.matches(scope)[0] is not Match.NONE for each in self.routes)
 
     def _check(self, incoming: Incoming) -> None:
         """Let nobody in whom a web page sent, or who wants what is not spoken here.
@@ -180,6 +192,7 @@ class GatewayApp:
             signal.signal(each, end)
 
 
+@lru_cache(_HOSTS)
 def _name(host: str) -> str:
     """Return the name in a `Host` header, without its port."""
     try:

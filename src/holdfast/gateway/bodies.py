@@ -125,32 +125,30 @@ def read_body(data: bytes, dialect: str, known: KnownSlices, owner: str = "") ->
     Raises:
         HttpRefusal: when it is no JSON object, or nested too deeply.
     """
-    name, key = MESSAGES[dialect], slice_key(owner, dialect)
+    name = MESSAGES[dialect]
     try:
         fields = _FIELDS.decode(data)
         slices = _SLICES.decode(fields.pop(name))
     except (ValueError, KeyError, RecursionError):
         return read_object(data)
-    found: dict[str, object] = {}
-    for field, raw in fields.items():
-        digest = known.digest(raw, key) if len(raw) > _FLAT else b""
-        found[field] = value = _value(raw)
-        if digest and known.get(digest) is None:
-            _check_depth(value, DEEPEST - 1)
-            known.put(digest, ())
-    atoms: list[tuple[Atom, ...]] = []
+    found = {field: _value(raw) for field, raw in fields.items()}
+    long = [field for field, raw in fields.items() if len(raw) > _FLAT]
     read: dict[int, object] = {}
-    for place, raw in enumerate(slices):
-        digest = known.digest(raw, key)
-        said = known.get(digest)
-        if said is None:
-            read[place] = message = _value(raw)
-            if len(raw) > _FLAT:
-                _check_depth(message, DEEPEST - 2)
-            said = said_by(message, dialect)
-            known.put(digest, said)
-        atoms.append(said)
-    found[name] = MessageSlices(slices, atoms, read)
+
+    def check(place: int) -> tuple[Atom, ...]:
+        _check_depth(found[long[place]], DEEPEST - 1)
+        return ()
+
+    def atoms(place: int) -> tuple[Atom, ...]:
+        read[place] = message = _value(slices[place])
+        if len(slices[place]) > _FLAT:
+            _check_depth(message, DEEPEST - 2)
+        return said_by(message, dialect)
+
+    # By a key of their own: a message says something where a field of the same bytes does not.
+    known.said([fields[each] for each in long], slice_key(owner, dialect, "field"), check)
+    said = known.said(slices, slice_key(owner, dialect), atoms)
+    found[name] = MessageSlices(slices, said, read)
     return found
 
 

@@ -79,26 +79,42 @@ class ClientTurn:
 
     async def answered(self, answer: Mapping[str, object], *, is_partial: bool) -> None:
         """Record the answer that the client was given."""
-        if self.chat is None:
-            return
-        reply = await self.chat.add_response(answer)
-        said = [atom for each in reply.messages for atom in atoms_in(each)]
-        if self.issue is not None and not is_partial:
-            await in_store(partial(self.issue, said))
+        if self.conversation is not None:
+            record = partial(self._recorded, self.conversation, answer, is_partial=is_partial)
+            told = await in_store(record)
+            if self.memory is not None and told is not None:
+                self.memory.after_turn(*told)
+
+    def _recorded(
+        self, chat: Conversation, answer: Mapping[str, object], *, is_partial: bool
+    ) -> tuple[str, str] | None:
+        """Record an answer; return what memory is told of the turn, if it is told anything."""
+        reply = chat.add_response(answer)
         if is_partial:
             # A message of its own, so that a client that sends the part back is understood.
-            await self.chat.add_assistant(CUT_OFF)
-        elif self.memory is not None and not any(each.calls for each in reply.messages):
-            words = "\n\n".join(filter(None, (each.text for each in reply.messages)))
-            window = await in_store(self.chat.sync.live.refresh)
-            asked = [each.message for each in window.entries if each.message.role is Role.USER]
-            if asked and words:
-                self.memory.after_turn(asked[-1].text, words)
+            chat.add_assistant(CUT_OFF)
+            return None
+        if self.issue is not None:
+            self.issue([atom for each in reply.messages for atom in atoms_in(each)])
+        if self.memory is None or any(each.calls for each in reply.messages):
+            return None
+        words = "\n\n".join(filter(None, (each.text for each in reply.messages)))
+        window = chat.live.refresh()
+        asked = [each.message for each in window.entries if each.message.role is Role.USER]
+        return (asked[-1].text, words) if asked and words else None
 
     @property
     def recalled(self) -> bool:
         """Say whether memory may be in the request, which the answer may repeat."""
         return self.memory is not None
+
+    @property
+    def is_as_it_came(self) -> bool:
+        """Say whether nothing is done to the messages: nothing of them is folded or due to be."""
+        if self.conversation is None or self.memory is not None:
+            return False
+        live = self.conversation.live
+        return self.plain == (live.id, live.window.head.generation)
 
     async def outgoing(self) -> list[dict[str, object]] | None:
         """Return the messages to send, compacted if that is due; None for those that came in."""
@@ -106,13 +122,14 @@ class ClientTurn:
             window = await in_store(self.counted.live.refresh)
             spliced = partial(self._spliced, window, self.messages)
             return None if is_plain(window) else await in_store(spliced)
-        if self.chat is None:
+        chat = self.chat
+        if chat is None:
             is_known = self.found.node is not None or self.request.side == "compaction"
             return await in_store(self._cut) if is_known else None
-        live = self.chat.sync.live
+        live = chat.sync.live
         if self.plain == (live.id, live.window.head.generation):
             return await in_store(partial(self._remembered, live.window)) if self.memory else None
-        body = await self.chat.body(self.request.dialect)
+        body = await chat.body(self.request.dialect)
         window = live.window
         told = await in_store(partial(self._remembered, window))
         if is_plain(window):

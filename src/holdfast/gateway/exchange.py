@@ -84,6 +84,11 @@ class TakenTurn(Protocol):
         """Say whether memory was put into the request, which the answer may repeat."""
         ...
 
+    @property
+    def is_as_it_came(self) -> bool:
+        """Say whether it is known without a wait that the messages that came in go out."""
+        ...
+
     async def outgoing(self) -> Sequence[object] | None:
         """Return the messages to send; None for those that came in."""
         ...
@@ -196,12 +201,12 @@ class Exchange:
             request = read_request(self._incoming.path, dict(self._incoming.headers), asked.fields)
             if request is None:
                 return None
-            taking = keep(tenant.turns.take(request, asked.fields))
-            self._turn = await asyncio.wait_for(taking, _PATIENCE_S)
-            self._chat = self._turn.chat
-            self.record.recognized = self._turn.how
+            async with asyncio.timeout(_PATIENCE_S):
+                self._turn = turn = await keep(tenant.turns.take(request, asked.fields))
+            self._chat = turn.chat
+            self.record.recognized = turn.how
             self.record.is_recorded = self._chat is not None
-            return await keep(self._turn.outgoing())
+            return None if turn.is_as_it_came else await keep(turn.outgoing())
         except Exception as error:
             self._complain("not recorded", error)
             if self._proxy.settings.strict:
@@ -371,9 +376,13 @@ class Exchange:
             piece = first or await answer.read()
             while piece:
                 shown = piece if scrubber is None else scrubber.push(piece)
-                if reader is not None and reader.feed(shown):
+                held = len(shown) if reader is None else reader.feed(shown)
+                if held:
+                    await client.write(shown[:held])
+                if reader is not None and reader.has_ended():
                     await self._record(reader)
-                await client.write(shown)
+                if shown[held:]:
+                    await client.write(shown[held:])
                 piece = await answer.read()
             if reader is not None:
                 await self._record(reader)
@@ -384,18 +393,21 @@ class Exchange:
     async def _hold(
         self, answer: UpstreamAnswer, first: bytes, reader: AnswerReader | None
     ) -> None:
-        """Record an answer that comes at once, then send it."""
+        """Send an answer that comes at once; its last byte waits until it is recorded."""
         body = await _all(answer, first, self._proxy.settings.max_body_bytes)
         if self._scrubs(answer):
             body = scrubbed_answer(self._dialect, body)
         if reader is not None:
             reader.feed(body)
-            await self._record(reader)
         await self._start(answer)
-        await self._client.write(body)
+        if reader is not None:
+            await self._client.write(body[:-1])
+            body = body[-1:]
+            await self._record(reader)
         while piece := await answer.read():
-            await self._client.write(piece)
-        await self._client.end()
+            await self._client.write(body)
+            body = piece
+        await self._client.end(body)
 
     def _scrubs(self, answer: UpstreamAnswer) -> bool:
         """Say whether memory is taken out of an answer."""
@@ -429,7 +441,8 @@ class Exchange:
                 self._proxy.metrics.count("partial_answers")
 
         try:
-            await asyncio.wait_for(self._proxy.keep(record()), _RECORD_S)
+            async with asyncio.timeout(_RECORD_S):
+                await self._proxy.keep(record())
         except Exception as error:  # noqa: BLE001 - the client has its answer all the same
             self._complain("answer not recorded", error)
             self._warn()

@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -98,7 +98,8 @@ class AuditLog:
 
     def write(self, record: AuditRecord) -> None:
         """Add a line; a file that cannot be written is named in the log and stops nobody."""
-        fields = {**asdict(record), "path": self._redact(record.path)[:_LONGEST_PATH]}
+        fields = {name: getattr(record, name) for name in record.__slots__}
+        fields["path"] = self._redact(record.path)[:_LONGEST_PATH]
         line = json.dumps(fields).encode() + b"\n"
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -143,7 +144,7 @@ class TenantGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or refuse it."""
-        began = time.monotonic()
+        began, headers = time.monotonic(), _headers(scope)
         client = cast("tuple[str, int] | None", scope.get("client"))
         exchange = _Exchange(
             AuditRecord(
@@ -158,7 +159,7 @@ class TenantGate:
             send,
         )
         try:
-            admission = await self._tenants.admit(_headers(scope), exchange.record.peer)
+            admission = await self._tenants.admit(headers, exchange.record.peer)
             limits = admission.tenant.limits
             exchange.record.tenant, exchange.record.token = (
                 admission.tenant.name,
@@ -168,7 +169,7 @@ class TenantGate:
             held = ADMITTED.set(admission)
             try:
                 exchange.limit = limits.max_body_bytes
-                exchange.check_length(_headers(scope))
+                exchange.check_length(headers)
                 await self._app(scope, exchange.receive, exchange.send)
             finally:
                 ADMITTED.reset(held)

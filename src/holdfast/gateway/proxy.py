@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -156,17 +155,22 @@ async def _while_there(
     Raises:
         Gone: when it was cancelled.
     """
-    loop = asyncio.get_running_loop()
-    task, watch = loop.create_task(work), loop.create_task(gone(receive))
+    watch = asyncio.get_running_loop().create_task(gone(receive))
+    task, is_over = asyncio.current_task(), False
+
+    def leave(_: object) -> None:
+        # A server reports an answer that was taken to its end as a client that has gone.
+        if task is not None and not is_over and not client.ended:
+            task.cancel()
+
+    watch.add_done_callback(leave)
     try:
-        await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done() or client.ended:
-            # A server reports an answer that was taken to its end as a client that has gone.
-            return await task
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-        raise Gone
+        await work
+    except asyncio.CancelledError:
+        if task is None or not watch.done() or client.ended:
+            raise
+        task.uncancel()
+        raise Gone from None
     finally:
+        is_over = True
         watch.cancel()
-        task.cancel()

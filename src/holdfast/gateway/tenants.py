@@ -16,7 +16,7 @@ import time
 from collections import OrderedDict
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakValueDictionary
 
@@ -71,6 +71,8 @@ _LOCAL = "127.0.0.1"
 from elsewhere."""
 _MOST_OPEN = 200
 _MINUTE = 60.0
+_PEERS = 256
+"""Addresses of which it is remembered whether they are this machine's."""
 _SHUT_S = 1.0
 """Seconds until a store that could not be opened is tried again."""
 _LOG = logging.getLogger("holdfast.gateway")
@@ -416,6 +418,7 @@ def _secret(name: str, value: str) -> str:
     return secret if secret.startswith(PREFIX) or name == _CARRIERS[0] else ""
 
 
+@lru_cache(_PEERS)
 def _is_loopback(peer: str | None) -> bool:
     try:
         return peer is not None and ipaddress.ip_address(peer).is_loopback

@@ -8,10 +8,10 @@ whoever adds to a conversation claims it first.
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import sqlite3
-import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from holdfast.errors import StoreBusy, StoreDamaged, reason_of
+from holdfast.gateway.byte_locks import try_lock, unlock
 from holdfast.recognition.atoms import Atom, AtomKind, token_of
 from holdfast.recognition.tree import Node, SessionEnvelope
 
@@ -90,18 +91,26 @@ CREATE TABLE IF NOT EXISTS visits (
     PRIMARY KEY (node, identity)
 ) WITHOUT ROWID;
 """
-_NODES = """
-SELECT n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message
-FROM nodes n JOIN sessions s ON s.key = n.session
+_KINDS = {str(kind): kind for kind in AtomKind}
+_NODE = "n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message"
+_NODES = f"SELECT {_NODE} FROM nodes n JOIN sessions s ON s.key = n.session"
+_HEARD_OF = """
+SELECT value FROM json_each(?) WHERE value != '' AND (
+    EXISTS (SELECT 1 FROM nodes WHERE call = value AND call != '')
+    OR EXISTS (SELECT 1 FROM issued WHERE call = value)
+)
 """
 _SESSION = """
-INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO sessions (id, identity, tools, schema, tool_names, prompt, tip)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     tools = max(tools, excluded.tools), schema = schema OR excluded.schema,
-    tool_names = excluded.tool_names, prompt = excluded.prompt,
+    tool_names = excluded.tool_names, prompt = excluded.prompt, tip = excluded.tip,
     identity = CASE identity WHEN '' THEN excluded.identity ELSE identity END
 RETURNING key
 """
+_PAGES = 4_000
+"""Of 4 kB, that wait beside the file at most."""
 _FEW, _MANY = 4, 64
 """Prefixes that one statement looks for, at the end of a request and before it, and rows that one
 writes."""
@@ -148,11 +157,11 @@ class TreeFile:
         try:
             yield
         finally:
-            _unlock(self._claims, at)
+            unlock(self._claims, at)
 
     def _wait_for(self, at: int) -> None:
         end = time.monotonic() + _PATIENCE_S
-        while not _is_locked(self._claims, at):
+        while not try_lock(self._claims, at):
             if time.monotonic() > end:
                 raise StoreBusy(f"{self._place} is in use by another process; try again")
             time.sleep(_PAUSE_S)
@@ -175,7 +184,7 @@ class TreeFile:
             is_same = self._is_filed and self._inode == _inode(self._place)
             self._connection = self._opened(damage if is_same else "")
         finally:
-            _unlock(self._claims, 0)
+            unlock(self._claims, 0)
         self._inode = _inode(self._place) if self._is_filed else None
         ((self.id,),) = self._connection.execute("SELECT id FROM origin").fetchall()
 
@@ -220,26 +229,31 @@ class TreeFile:
             # As many values each time, so that the statement is prepared once.
             values = [*some, *[some[0]] * (size - len(some))]
             query = f"""
-                SELECT p.hash, n.id FROM prefixes p JOIN nodes n ON n.id = p.node
+                SELECT p.hash, {_NODE} FROM prefixes p JOIN nodes n ON n.id = p.node
+                JOIN sessions s ON s.key = n.session
                 WHERE p.hash IN ({", ".join("?" * size)}) AND (? = '' OR EXISTS (
                     SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?
                 ))
             """
             found = [
-                (places[hash_], id_)
-                for hash_, id_ in self._rows(query, *values, identity, identity)
+                (places[hash_], row)
+                for hash_, *row in self._rows(query, *values, identity, identity)
             ]
             if found:
                 last = max(place for place, _ in found)
-                nodes = sorted((id_ for place, id_ in found if place == last), reverse=True)
-                return last, [self.node(id_) for id_ in nodes]
+                rows = sorted((row for place, row in found if place == last), reverse=True)
+                return last, [_node(*row) for row in rows]
         return None
+
+    def heard_of(self, calls: Collection[str]) -> Collection[str]:
+        """Return those of some ids of calls that a node or an answer has."""
+        return {call for (call,) in self._rows(_HEARD_OF, json.dumps([*calls]))}
 
     def called(self, call: str) -> Sequence[Node]:
         """Return the nodes that are the result of a call, the newest first."""
-        return self._nodes(
-            f"{_NODES} WHERE n.call = ? AND n.kind = ? ORDER BY n.id DESC", call, AtomKind.RESULT
-        )
+        # What the index leaves out is named, or SQLite would not use it and look at every node.
+        query = f"{_NODES} WHERE n.call = ? AND n.call != '' AND n.kind = ? ORDER BY n.id DESC"
+        return self._nodes(query, call, str(AtomKind.RESULT))
 
     def node(self, id_: int) -> Node:
         """Return a node."""
@@ -339,21 +353,21 @@ class TreeFile:
         """
         identity = request.identity.key
         with self._transaction():
+            ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
+            at, depth = (found.node.id, found.node.depth) if found.node else (None, 0)
             ((key,),) = self._rows(
                 _SESSION, session, identity, request.tools, request.has_schema,
-                request.tool_names, request.prompt,
+                request.tool_names, request.prompt, last + len(messages) if messages else at,
             )  # fmt: skip
-            at, depth = (found.node.id, found.node.depth) if found.node else (None, 0)
             names: list[tuple[bytes, int]] = []
             if at is not None and found.known:
                 names.append((found.prefixes[found.known - 1], at))
                 self._visit(at, identity)
-            ((last,),) = self._rows("SELECT coalesce(max(id), 0) FROM nodes")
             nodes: list[tuple[object, ...]] = []
             new = zip(request.atoms[found.known :], found.prefixes[found.known :], strict=True)
             for (atom, prefix), message in zip(new, messages, strict=True):
                 last, depth = last + 1, depth + 1
-                told = (atom.kind, atom.digest, atom.call, key, message)
+                told = (str(atom.kind), atom.digest, atom.call, key, message)
                 nodes.append((last, at, depth, *told))
                 names.append((prefix, last))
                 at = last
@@ -362,7 +376,6 @@ class TreeFile:
             if identity:
                 seen = [(node[0], identity) for node in nodes]
                 self._insert("INSERT OR IGNORE INTO visits VALUES", seen)
-            self._connection.execute("UPDATE sessions SET tip = ? WHERE key = ?", (at, key))
 
     def _insert(self, into: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Write rows, many by one statement: each lets other threads go first."""
@@ -379,44 +392,47 @@ class TreeFile:
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        with self._used():
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._lock:
             try:
-                yield
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                except BaseException:
+                    with suppress(sqlite3.Error):
+                        self._connection.execute("ROLLBACK")
+                    raise
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._begin_anew_if_damaged(error)
                 raise
-            self._connection.execute("COMMIT")
 
-    @contextmanager
-    def _used(self) -> Generator[None]:
-        """Use the file alone in this process; one that turns out to be damaged is begun anew.
+    def _begin_anew_if_damaged(self, error: sqlite3.Error) -> None:
+        """Set a file aside that turns out to be damaged.
 
         Raises:
             StoreDamaged: when it was; whoever tries again finds the new one.
         """
-        with self._lock:
-            try:
-                yield
-            except sqlite3.Error as error:
-                if not _is_unusable(error):
-                    raise
-                self._connection.close()
-                self._open(str(error))
-                raise StoreDamaged(f"{self._place} was damaged: {error}") from error
+        if _is_unusable(error):
+            self._connection.close()
+            self._open(str(error))
+            raise StoreDamaged(f"{self._place} was damaged: {error}") from error
 
     def _nodes(self, query: str, *values: object) -> list[Node]:
-        return [
-            Node(id_, parent, depth, Atom(AtomKind(kind), digest, call), session, message)
-            for id_, parent, depth, kind, digest, call, session, message in self._rows(
-                query, *values
-            )
-        ]
+        return [_node(*row) for row in self._rows(query, *values)]
 
     def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._used():
-            return self._connection.execute(query, values).fetchall()
+        with self._lock:
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                self._begin_anew_if_damaged(error)
+                raise
+
+
+def _node(
+    id_: int, parent: int | None, depth: int, kind: str, digest: bytes, call: str, *told: Any
+) -> Node:
+    return Node(id_, parent, depth, Atom(_KINDS[kind], digest, call), *told)
 
 
 def _connected(place: str) -> sqlite3.Connection:
@@ -438,6 +454,8 @@ def _connected(place: str) -> sqlite3.Connection:
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
+    # The same pages are written by every request, and need not be moved into the file so often.
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
     ((version,),) = connection.execute("PRAGMA user_version").fetchall()
     if version != _VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchall():
         raise OSError(errno.EINVAL, "it was written by another version of holdfast")
@@ -458,40 +476,3 @@ def _inode(place: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _is_locked(descriptor: int | None, at: int) -> bool:
-        if descriptor is None:
-            return True
-        os.lseek(descriptor, at, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(descriptor: int | None, at: int) -> None:
-        if descriptor is not None:
-            os.lseek(descriptor, at, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _is_locked(descriptor: int | None, at: int) -> bool:
-        """Lock one byte of a file; says whether no other process has it."""
-        if descriptor is None:
-            return True
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
-        except OSError as error:
-            # A lock that does not work must not stop a conversation.
-            return error.errno not in (errno.EAGAIN, errno.EACCES)
-        return True
-
-    def _unlock(descriptor: int | None, at: int) -> None:
-        if descriptor is not None:
-            with suppress(OSError):
-                fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, at)

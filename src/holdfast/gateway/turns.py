@@ -23,7 +23,7 @@ from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents.container import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
-from holdfast.recognition.atoms import ANSWERS, atoms_in, bare_call_id
+from holdfast.recognition.atoms import ANSWERS, atoms_in, bare_call_id, count_atoms
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Fork, Kind
@@ -316,7 +316,7 @@ class TurnKeeper:
             said = _renamed(decode(Body(new)), chat.live.window.transcript)
         # Words may be added to a message that was sent before, behind the results in it.
         known = request.places[:fresh].count(first)
-        while known and known >= (count := len(atoms_in(said[0]))):
+        while known and known >= (count := count_atoms(said[0])):
             said, known = said[1:], known - count
         begun = chat.live.window.entries[-1] if known else None
         if begun and atoms_in(begun.message) == request.atoms[fresh - known : fresh]:
@@ -326,7 +326,7 @@ class TurnKeeper:
             parts = (Recalled(recalled), *said[-1].parts) if recalled else said[-1].parts
             said = [*said[:-1], replace(said[-1], parts=parts)]
         entries = chat.log.append(said)
-        ids = [entry.id for entry in entries for _ in atoms_in(entry.message)]
+        ids = [entry.id for entry in entries for _ in range(count_atoms(entry.message))]
         missing = len(request.atoms) - fresh
         # Results that are told twice are one atom.
         return [*ids, *[entries[-1].id] * missing][:missing]

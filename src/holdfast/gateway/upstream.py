@@ -246,7 +246,6 @@ class AiohttpClient:
             # Large bodies are written piece by piece, so that others have their turn between.
             data=(io.BytesIO(body) if len(body) > _LARGE else body) or None,
             allow_redirects=False,
-            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
         )
 
     def _opened(self) -> ClientSession:
@@ -259,6 +258,7 @@ class AiohttpClient:
                 cookie_jar=DummyCookieJar(),
                 timeout=ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=self._silence),
                 auto_decompress=False,
+                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
                 max_line_size=_LONGEST_HEADER,
                 max_field_size=_LONGEST_HEADER,
             )

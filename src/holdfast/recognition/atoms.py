@@ -11,10 +11,20 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from holdfast.errors import DecodeError
-from holdfast.transcript import Media, Recalled, Role, Summary, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import (
+    Media,
+    Opaque,
+    Recalled,
+    Role,
+    Summary,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
@@ -29,6 +39,7 @@ __all__ = [
     "atoms_in",
     "atoms_of",
     "bare_call_id",
+    "count_atoms",
     "is_telling",
     "prefix_hashes",
 ]
@@ -41,6 +52,7 @@ _TWICE = re.compile(r"(.+)__(?=\1_)")
 _COUNTED = re.compile(r"[A-Za-z]*\d{1,4}")
 _MADE_UP = re.compile(r"gemini_\d+_")
 _WORDS = "="
+_Told: TypeAlias = str | ToolCall | ToolResult | Media | Opaque
 _SIZE = 16
 """Bytes of a digest: enough that no two messages of a store ever share one by chance."""
 
@@ -103,7 +115,12 @@ def atoms_of(message: dict[str, object], dialect: str) -> tuple[Atom, ...]:
 
 def atoms_in(message: Message) -> tuple[Atom, ...]:
     """Return the atoms of a message that was read."""
-    return tuple(_atoms(message))
+    return tuple([_atom_of(message, each) for each in _told(message)])
+
+
+def count_atoms(message: Message) -> int:
+    """Return how many atoms a message has, without a look at what they are known by."""
+    return sum(1 for _ in _told(message))
 
 
 def prefix_hashes(atoms: tuple[Atom, ...]) -> tuple[bytes, ...]:
@@ -119,37 +136,42 @@ def prefix_hashes(atoms: tuple[Atom, ...]) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def _atoms(message: Message) -> Iterator[Atom]:
+def _told(message: Message) -> Iterator[_Told]:
+    """Yield what each atom of a message says: words that stand together, or another part."""
     if message.role is Role.SYSTEM:
         return
-    kind = AtomKind.USER if message.role is Role.USER else AtomKind.ASSISTANT
     words: list[str] = []
     for part in message.parts:
         match part:
             case Text(text) | Summary(text):
                 words.append(text)
-                continue
             case Thinking() | Recalled():
-                continue
+                pass
             case _:
-                yield from _spoken(kind, words)
+                if words and (said := _folded("\n".join(words))):
+                    yield said
                 words = []
-        match part:
-            case ToolCall():
-                content = f"{part.name} {_arguments(part.arguments)}"
-                yield _atom(AtomKind.CALL, content, bare_call_id(part.id))
-            case ToolResult():
-                yield _atom(AtomKind.RESULT, _folded(part.text), bare_call_id(part.call_id))
-            case Media():
-                yield _atom(AtomKind.OTHER, f"{part.kind} {part.data or part.url}")
-            case _:
-                yield _atom(AtomKind.OTHER, json.dumps(part.value, sort_keys=True, default=str))
-    yield from _spoken(kind, words)
+                yield part
+    if words and (said := _folded("\n".join(words))):
+        yield said
 
 
-def _spoken(kind: AtomKind, words: list[str]) -> Iterator[Atom]:
-    if text := _folded("\n".join(words)):
-        yield _atom(kind, text)
+def _atom_of(message: Message, said: _Told) -> Atom:
+    match said:
+        case str():
+            is_asked = message.role is Role.USER
+            return _atom(AtomKind.USER if is_asked else AtomKind.ASSISTANT, said)
+        case ToolCall():
+            content = f"{said.name} {_arguments(said.arguments)}"
+            return _atom(AtomKind.CALL, content, bare_call_id(said.id))
+        case ToolResult():
+            return _atom(AtomKind.RESULT, _folded(said.text), bare_call_id(said.call_id))
+        case Media():
+            return _atom(AtomKind.OTHER, f"{said.kind} {said.data or said.url}")
+        case Opaque():
+            return _atom(AtomKind.OTHER, json.dumps(said.value, sort_keys=True, default=str))
+        case _:
+            assert_never(said)
 
 
 def _atom(kind: AtomKind, content: str, call: str = "") -> Atom:

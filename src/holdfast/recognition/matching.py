@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.recognition.atoms import ANSWERS, AtomKind, is_telling, prefix_hashes, token_of
+from holdfast.recognition.tree import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,7 @@ def recognize(request: WireRequest, tree: Tree) -> Recognition:
 
     Content decides; ids only tell conversations with the same content apart.
     """
-    prefixes = prefix_hashes(request.atoms)
+    prefixes, tree = prefix_hashes(request.atoms), remembered(tree)
     place = _changed(request, tree, _known(request, tree, prefixes))
     if side := _side(request, tree, place):
         node = place.nodes[0] if place.nodes else place.compacted
@@ -189,9 +190,12 @@ def _changed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
         for at in range(start + len([*group]), len(atoms))
         if atoms[at].kind is AtomKind.RESULT and is_telling(atoms[at].call)
     ]
+    heard = tree.heard_of({atoms[at].call for at in later}) if later else ()
+    if not heard:
+        return place
     told, made = _first_places(atoms, start), _first_places([atom.call for atom in atoms])
     tries = 0
-    for at in reversed(later):
+    for at in reversed([at for at in later if atoms[at].call in heard]):
         nodes = [
             node for node in tree.called(atoms[at].call) if not key or tree.was_seen(node.id, key)
         ]

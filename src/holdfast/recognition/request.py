@@ -55,6 +55,9 @@ _TITLE = re.compile(
 )
 _OPENING = 1_000
 """Characters of a system prompt that say whose it is; what follows may change with each request."""
+_RESULT, _CALL = AtomKind.RESULT, AtomKind.CALL
+"""Looked at for each of thousands of atoms, and an enumeration takes long to look into."""
+_END = Atom(AtomKind.OTHER, b"")
 _FEW = 3
 """Messages of a request that has a history in one of them."""
 _LEAST_ASKED = 400
@@ -139,7 +142,7 @@ def read_request(
     answered: set[str] = set()
     for place, found in enumerate(spoken):
         for atom in found:
-            if atom.kind is AtomKind.RESULT and atom.call:
+            if atom.kind is _RESULT and atom.call:
                 # After a resume some clients send results twice.
                 if atom.call in answered:
                     continue
@@ -157,7 +160,7 @@ def read_request(
         _model(path, body),
         len(names),
         _digest(dialect, *names),
-        _digest(dialect, _prompt(messages, body)[:_OPENING]),
+        _digest(dialect, _prompt(messages, body, _OPENING)),
         has_schema=_has_schema(body),
         side=_side(path, known, body) or _helper_asked(messages, body),
     )
@@ -173,21 +176,23 @@ def said_by(message: object, dialect: str) -> tuple[Atom, ...]:
 def _order_results(atoms: list[Atom], places: list[int]) -> None:
     """Put results into the order of their calls: clients tell them as they came, or as asked."""
     asked: dict[str, int] = {}
-    at = 0
-    while at < len(atoms):
-        if atoms[at].kind is AtomKind.CALL:
-            asked.setdefault(atoms[at].call, len(asked))
-        end = at
-        while end < len(atoms) and atoms[end].kind is AtomKind.RESULT and atoms[end].call in asked:
-            end += 1
-        if end > at:
-            both = sorted(
-                zip(atoms[at:end], places[at:end], strict=True),
-                key=lambda pair: asked[pair[0].call],
-            )
-            atoms[at:end], places[at:end] = [one for one, _ in both], [place for _, place in both]
-            asked = {}
-        at = max(end, at + 1)
+    begun = -1
+    for at, atom in enumerate([*atoms, _END]):
+        kind = atom.kind
+        if kind is _RESULT and atom.call in asked:
+            begun = at if begun < 0 else begun
+            continue
+        if begun >= 0:
+            if at - begun > 1:
+                both = sorted(
+                    zip(atoms[begun:at], places[begun:at], strict=True),
+                    key=lambda pair: asked[pair[0].call],
+                )
+                atoms[begun:at] = [one for one, _ in both]
+                places[begun:at] = [place for _, place in both]
+            asked, begun = {}, -1
+        if kind is _CALL:
+            asked.setdefault(atom.call, len(asked))
 
 
 def identity_of(headers: Mapping[str, str], body: Mapping[str, object]) -> ClientIdentity:
@@ -240,7 +245,7 @@ def _helper_asked(told: Sequence[object], body: Mapping[str, object]) -> str:
         return ""
     text = json.dumps(fields.get("content") or fields.get("parts"))[-_ENDS:]
     if not body.get("tools") and len(told) <= _FEW:
-        prompt = _prompt(told, body)
+        prompt = _prompt(told, body, _ENDS)
         if _TITLE.search(prompt):
             return "title"
         text = prompt + text
@@ -252,12 +257,13 @@ def _helper_asked(told: Sequence[object], body: Mapping[str, object]) -> str:
     return "compaction" if is_asked else ""
 
 
-def _prompt(messages: Sequence[object], body: Mapping[str, object]) -> str:
+def _prompt(messages: Sequence[object], body: Mapping[str, object], most: int) -> str:
+    """Return how the system prompt begins, as JSON; no more of a long text is written."""
     beside = [body.get(name) for name in ("system", "instructions", "systemInstruction")]
     if messages and isinstance(messages[0], dict):
         first = cast("dict[str, object]", messages[0])
         beside += [first.get("content")] if first.get("role") in ("system", "developer") else []
-    return json.dumps(beside)[:_ENDS]
+    return json.dumps([each[:most] if isinstance(each, str) else each for each in beside])[:most]
 
 
 def _digest(*words: str) -> bytes:

@@ -9,21 +9,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, cast, overload
+from itertools import starmap
+from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from holdfast.recognition.atoms import Atom
 
 __all__ = ["KnownSlices", "MessageSlices", "decoded", "slice_key"]
 
 _SIZE = 16
-_MOST = 300_000
-"""Slices and atoms that are remembered, about 160 bytes each: those of 1,000 conversations."""
+_MOST = 160_000
+"""Slices and atoms that are remembered, about 160 bytes each: those of the last 600 conversations
+of 20 kB at least. One that is forgotten is read again in a millisecond."""
+_STRETCH = 16
+"""Messages that are looked up at once, by the digest of them all."""
+_Known: TypeAlias = "tuple[Atom, ...] | tuple[tuple[Atom, ...], ...]"
+"""What a slice says, or each of a stretch of them."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -43,7 +50,7 @@ def decoded(raw: bytes | msgspec.Raw) -> object:
 
 def slice_key(*owner: str) -> bytes:
     """Return the key under which slices are known: what one owner sent, no other finds."""
-    return sha256("\0".join(owner).encode("utf-8", "surrogatepass")).digest()
+    return sha256("\0".join(owner).encode("utf-8", "surrogatepass")).digest()[:_SIZE]
 
 
 class KnownSlices:
@@ -57,30 +64,65 @@ class KnownSlices:
         """Begin with nothing; `most` bounds the slices and atoms that are remembered."""
         self._half = most // 2
         self._room = self._half
-        self._young: dict[bytes, tuple[Atom, ...]] = {}
-        self._old: dict[bytes, tuple[Atom, ...]] = {}
+        self._young: dict[bytes, _Known] = {}
+        self._old: dict[bytes, _Known] = {}
 
     def __len__(self) -> int:
         """Return how many slices are known."""
         return len(self._young) + len(self._old)
 
-    def digest(self, raw: bytes | msgspec.Raw, key: bytes) -> bytes:
-        """Return what a slice is known by."""
-        return blake2b(raw, digest_size=_SIZE, key=key).digest()
+    def said(
+        self, slices: Sequence[msgspec.Raw], key: bytes, read: Callable[[int], tuple[Atom, ...]]
+    ) -> list[tuple[Atom, ...]]:
+        """Return what each of many slices says.
 
-    def get(self, digest: bytes) -> tuple[Atom, ...] | None:
-        """Return the atoms of a slice; None for one that is not known."""
-        found = self._young.get(digest)
-        if found is None and (found := self._old.get(digest)) is not None:
-            self.put(digest, found)
+        Args:
+            slices: The messages of a request.
+            key: Under which they are known.
+            read: Reads a slice that is not known, by its place.
+        """
+        found: list[tuple[Atom, ...]] = []
+        for start in range(0, len(slices), _STRETCH):
+            some = slices[start : start + _STRETCH]
+            # Most of a request was there before: many messages are known at once by all they say.
+            digest = _digest(b",".join(some), key) if len(some) == _STRETCH else b""
+            said = self._get(digest) if digest else None
+            if said is None:
+                each = partial(self._said, key, read)
+                said = tuple(starmap(each, enumerate(some, start)))
+                if digest:
+                    # What its messages say is counted with them.
+                    self._put(digest, said, 1)
+            found += cast("tuple[tuple[Atom, ...], ...]", said)
         return found
 
-    def put(self, digest: bytes, atoms: tuple[Atom, ...]) -> None:
-        """Remember a slice that could be read."""
-        self._young[digest] = atoms
-        self._room -= 1 + len(atoms)
+    def _said(
+        self, key: bytes, read: Callable[[int], tuple[Atom, ...]], place: int, raw: msgspec.Raw
+    ) -> tuple[Atom, ...]:
+        digest = _digest(raw, key)
+        said = self._get(digest)
+        if said is None:
+            said = read(place)
+            self._put(digest, said, 1 + len(said))
+        return cast("tuple[Atom, ...]", said)
+
+    def _get(self, digest: bytes) -> _Known | None:
+        found = self._young.get(digest)
+        if found is None and (found := self._old.get(digest)) is not None:
+            # A stretch is all that is left of its messages then.
+            size = sum([len(each) if isinstance(each, tuple) else 1 for each in found])
+            self._put(digest, found, 1 + size)
+        return found
+
+    def _put(self, digest: bytes, said: _Known, size: int) -> None:
+        self._young[digest] = said
+        self._room -= size
         if self._room < 0:
             self._young, self._old, self._room = {}, self._young, self._half
+
+
+def _digest(raw: bytes | msgspec.Raw, key: bytes) -> bytes:
+    return blake2b(raw, digest_size=_SIZE, person=key).digest()
 
 
 class MessageSlices(Sequence[dict[str, object]]):

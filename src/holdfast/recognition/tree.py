@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["Node", "SessionEnvelope", "Tree"]
+__all__ = ["Node", "SessionEnvelope", "Tree", "remembered"]
+
+_Told = TypeVar("_Told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,10 @@ class Tree(Protocol):
         """
         ...
 
+    def heard_of(self, calls: Collection[str]) -> Collection[str]:
+        """Return those of some ids of calls that a node or an answer has."""
+        ...
+
     def called(self, call: str) -> Sequence[Node]:
         """Return the nodes that are the result of a call, the newest first."""
         ...
@@ -102,3 +108,31 @@ class Tree(Protocol):
     def envelope(self, session: str) -> SessionEnvelope:
         """Return what the requests of a session came with."""
         ...
+
+
+class _Remembered:
+    """A tree that is asked each question once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.longest, self.called, self.node = tree.longest, tree.called, tree.node
+        self.heard_of, self.issuer, self.tip_of = tree.heard_of, tree.issuer, tree.tip_of
+        self.was_seen, self.session_of = tree.was_seen, tree.session_of
+        self.children, self.ends_at = _once(tree.children), _once(tree.ends_at)
+        self.issued, self.envelope = _once(tree.issued), _once(tree.envelope)
+
+
+def _once(ask: Callable[..., _Told]) -> Callable[..., _Told]:
+    # The decorators of the library take longer to be made than one answer to be read.
+    known: dict[object, _Told] = {}
+
+    def asked(*values: object) -> _Told:
+        if values not in known:
+            known[values] = ask(*values)
+        return known[values]
+
+    return asked
+
+
+def remembered(tree: Tree) -> Tree:
+    """Return a tree as it is while one request is looked at: what was read is not read again."""
+    return _Remembered(tree)

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Conversations"]
 
+_MOST_TOKENS = 2_000_000
+"""Tokens of conversations that are kept although nobody holds them: some 30 MB."""
+_FEW = 64
+"""Conversations that are kept however long they are."""
+
 
 @names_checked
 class Conversations:
@@ -47,7 +52,8 @@ class Conversations:
 
     Store, settings, secrets' patterns, tokenizers and connections are there once. Threads and
     descriptors do not grow with the number of conversations. One that was not asked for in a while
-    is let go of, and read from the store when it is asked for again. Tenants that are to have
+    is let go of, earlier where there are many long ones, and read from the store when it is asked
+    for again. Tenants that are to have
     settings of their own have a registry each.
     """
 
@@ -86,6 +92,9 @@ class Conversations:
         """Everything that is in use somewhere: two callers of one key share one object."""
         self._recent: OrderedDict[str, tuple[Conversation, float]] = OrderedDict()
         """What is kept although nobody may hold it, the one asked for last at the end."""
+        self._tokens: dict[str, int] = {}
+        """What is in memory of each of these, and in `_kept_tokens` of all."""
+        self._kept_tokens = 0
         self._lock = threading.Lock()
 
     @property
@@ -146,6 +155,8 @@ class Conversations:
             held = list(self._held.values())
             self._held.clear()
             self._recent.clear()
+            self._tokens.clear()
+            self._kept_tokens = 0
         end = time.monotonic() + Conversation.PATIENCE
         for each in held:
             each.wait(max(end - time.monotonic(), 0.0))
@@ -184,10 +195,21 @@ class Conversations:
 
     def _keep(self, key: str, conversation: Conversation) -> None:
         now = time.monotonic()
+        if self._recent:
+            # It had nothing in memory yet when it was opened.
+            self._weigh(next(reversed(self._recent)))
         self._recent[key] = (conversation, now)
         self._recent.move_to_end(key)
+        self._weigh(key)
         while self._recent:
             oldest, (_, asked) = next(iter(self._recent.items()))
-            if len(self._recent) <= self._most and now - asked <= self._idle_seconds:
+            fits = self._kept_tokens <= _MOST_TOKENS or len(self._recent) <= _FEW
+            if fits and len(self._recent) <= self._most and now - asked <= self._idle_seconds:
                 break
             del self._recent[oldest]
+            self._kept_tokens -= self._tokens.pop(oldest)
+
+    def _weigh(self, key: str) -> None:
+        tokens = self._recent[key][0].live.kept_tokens
+        self._kept_tokens += tokens - self._tokens.get(key, 0)
+        self._tokens[key] = tokens

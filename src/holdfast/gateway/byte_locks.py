@@ -1,0 +1,49 @@
+"""Locks on single bytes of a file, which the system takes back from a process that dies."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import suppress
+
+__all__ = ["try_lock", "unlock"]
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def try_lock(descriptor: int | None, at: int) -> bool:
+        """Lock one byte of a file; says whether no other process has it."""
+        if descriptor is None:
+            return True
+        os.lseek(descriptor, at, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def unlock(descriptor: int | None, at: int) -> None:
+        """Let go of one byte."""
+        if descriptor is not None:
+            os.lseek(descriptor, at, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def try_lock(descriptor: int | None, at: int) -> bool:
+        """Lock one byte of a file; says whether no other process has it."""
+        if descriptor is None:
+            return True
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, at)
+        except OSError as error:
+            # A lock that does not work must not stop a conversation.
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
+        return True
+
+    def unlock(descriptor: int | None, at: int) -> None:
+        """Let go of one byte."""
+        if descriptor is not None:
+            with suppress(OSError):
+                fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, at)
