@@ -37,6 +37,10 @@ def test_what_is_present_is_not_listed() -> None:
     ]
 
 
+def test_a_name_at_the_end_of_a_sentence_is_present() -> None:
+    assert listed("see src/mill/parser.py", present="It is in src/mill/parser.py.") == []
+
+
 def test_words_without_names_are_not_listed() -> None:
     assert listed("We talked about the weather, and it was fine.", "340 is 7 more") == []
 

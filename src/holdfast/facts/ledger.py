@@ -7,7 +7,6 @@ statement says less than the room it takes.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.facts.rules import names_in, runs
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ledger"]
 
-_names = lru_cache(maxsize=4096)(names_in)
 _READ = 500
 """How many of the newest statements are looked at."""
 _OFTEN = 2.0
@@ -61,26 +59,27 @@ def ledger(
     """
     if budget <= 0:
         return ""
-    known = set(runs(present))
-    shown = known | set(runs(around))
+    known, shown = runs(present), runs(around)
     read = [*((each, _OFTEN) for each in earlier), *((each, 1.0) for each in untold[-_READ:])]
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, float]] = {}
     worth: dict[str, float] = {}
     for newer, (each, uses) in enumerate(reversed(read)):
         is_line = _is_line(each.text)
-        for name in _names(each.text):
+        for name in names_in(each.text):
             worth[name] = worth.get(name, 0.0) + uses + 0.5 * _HALF / (_HALF + newer)
-            is_told = name.encode() in (shown if uses == 1.0 else known)
+            is_told = name.encode() in known or (uses == 1.0 and name.encode() in shown)
             if is_line and not is_told and name not in found:
-                found[name] = " ".join(each.text.split())
+                found[name] = " ".join(each.text.split()), uses
     lines: dict[str, None] = {}
     told = ""
     for name in sorted(found, key=lambda name: -worth[name]):
-        if name in told:
-            continue
-        line = f"- {found[name]}"
+        words, uses = found[name]
+        line = f"- {words}"
         cost = count(line) + 1
-        if cost > budget:
+        if cost > budget or name in told:
+            continue
+        # A name may stand beside other characters, which belong to the same run.
+        if name in present or (uses == 1.0 and name in around):
             continue
         budget -= cost
         lines[line] = None

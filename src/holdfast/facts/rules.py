@@ -2,12 +2,13 @@
 
 A name is a run of characters that must survive letter for letter: a path, an address, an
 identifier, a commit, a flag. Bare numbers and versions say nothing without what they count.
-Text is cut into runs at the speed of `bytes.translate`, and each distinct run is read once.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["names_in", "runs"]
 
-_LONGEST = 200
-_LONGEST_SCHEME = 12
-_LONGEST_HOST = 64
-_SHORTEST = 4
+_LONGEST, _SHORTEST = 200, 4
 
 _EXTENSIONS = frozenset(
     [
@@ -57,113 +55,68 @@ _NAME = re.compile(
 _STRUCTURE = re.compile(
     r"[A-Za-z0-9]_[A-Za-z0-9]|^_|[a-z][A-Z]|[A-Za-z][0-9]|-[A-Za-z]*[0-9]|\w\.[A-Za-z_]", re.A
 )
-# Most names look like this, and nothing else does: words joined by underscores or capitals.
-_PLAIN = re.compile(
-    r"(?=....)(?:[A-Za-z_][A-Za-z0-9]*+_[A-Za-z0-9]\w*+|[A-Z]?[a-z]++[A-Z][A-Za-z]*+)", re.A
-)
 _HYPHENED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)+")
-_HOST = re.compile(r"localhost|[0-9]+(?:\.[0-9]+){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+")
-_PORT = re.compile(r"[0-9]{2,5}")
-# What the cheap cut would break: addresses, paths of Windows, ports of hosts. A colon mostly parts
-# a file from a line in it, so those are told from ports before anything else is looked at.
-_ADDRESS = re.compile(r"://[^\s\"'`<>()\[\]{}|\\^]{4,}")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z+]{1,11}$")
-_DRIVE = re.compile(r":\\[^\s\"'`<>|*?:()]{3,}")
-_LETTER = re.compile(r"\b[A-Za-z]$")
-_PORT_OF = re.compile(
-    r":(?:(?<=[a-z]:)(?<!\.[a-z]:)(?<!\.(?:py|ts|js|go|rs|md):)|(?<=\.[0-9]:)|(?<=[0-9]{2}:))"
-    r"[0-9]{2,5}(?!\w|:|\.\w)"
+_PLAIN = re.compile(r"[\"'(]?[A-Z]?[a-z]+[.,;:!?\"')]*\Z")
+# A colon mostly parts a file from a line in it, so ports are told by the host before them.
+_RUN = re.compile(
+    r"""
+      (?P<address>[A-Za-z][A-Za-z+]{1,11}://[^\s"'`<>()\[\]{}|\\^]{4,})
+    | (?P<drive>\b[A-Za-z]:\\[^\s"'`<>|*?:()]{3,})
+    | (?P<port>(?<![\w.-])(?:localhost|[0-9a-z-]{1,63}(?:\.[0-9a-z-]{1,63}){1,6})
+        :[0-9]{2,5}(?!\w|:|\.\w))
+    | (?P<word>[A-Za-z0-9_./~@+#%-]++(?:\(\)[A-Za-z0-9_./~@+#%-]*+)*+)
+    """,
+    re.VERBOSE,
 )
-_HOST_END = re.compile(
-    r"(?<![\w.-])(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)+)$"
-)
-
-# The empty parentheses of a call become one mark: often the only sign that a word is a name.
-_CALL = b"\x01"
 # Every byte that no name is made of becomes a space. Bytes of other scripts do too, so that a name
 # in the middle of a Chinese sentence stands alone.
-_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~@+#%-" + _CALL
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./~@+#%-"
 _SPACED = bytes(byte if byte in _NAME_BYTES else 32 for byte in range(256))
 
 
-def runs(text: str) -> list[bytes]:
-    """Cut a text into runs of the characters that names are made of.
-
-    Runs are bytes and are cut without looking at any character twice, which is what bounds the
-    speed of extraction. The escapes of line breaks in quoted code belong to no name.
-    """
-    extra: list[bytes] = []
-    if ":" in text:
-        if "://" in text:
-            extra += _around(text, _SCHEME, _ADDRESS, _LONGEST_SCHEME)
-            text = _ADDRESS.sub(" ", text)
-        if ":\\" in text:
-            extra += _around(text, _LETTER, _DRIVE, 2)
-        extra += _around(text, _HOST_END, _PORT_OF, _LONGEST_HOST)
-    raw = text.encode("utf-8", "replace").replace(b"()", _CALL)
-    if b"\\" in raw:
-        raw = raw.replace(b"\\n", b" ").replace(b"\\t", b" ")
-    found = raw.translate(_SPACED).split()
-    return found + extra if extra else found
-
-
-def _around(
-    text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int
-) -> Iterator[bytes]:
-    """Yield what stands around each match of `after`, found by its first character.
-
-    That is plain text, and searching plain text is much faster than trying a pattern everywhere.
-    """
-    for match in after.finditer(text):
-        place = match.start()
-        if start := before.search(text[max(0, place - reach) : place]):
-            yield (start.group() + match.group()).encode("utf-8", "replace")
+def runs(text: str) -> set[bytes]:
+    """Return the runs of characters that names are made of, at the speed of `bytes.translate`."""
+    return set(text.encode("utf-8", "replace").translate(_SPACED).split())
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names in a text, each once."""
-    return tuple(dict.fromkeys(name for run in dict.fromkeys(runs(text)) for name in _read(run)))
+    if "\\" in text:
+        # The escapes of line breaks in quoted code belong to no name.
+        text = text.replace("\\n", " ").replace("\\t", " ")
+    return tuple(dict.fromkeys(chain.from_iterable(map(_names_of, text.split()))))
 
 
-def _read(run: bytes) -> Iterator[str]:
+@lru_cache(maxsize=16_384)
+def _names_of(word: str) -> tuple[str, ...]:
+    """Return the names between two blanks; most words come again, and have none."""
+    if _PLAIN.match(word):
+        return ()
+    return tuple(filter(None, chain.from_iterable(map(_read, _RUN.finditer(word)))))
+
+
+def _read(found: re.Match[str]) -> Iterator[str]:
     """Yield the names in a run of characters; an ordinary word has none."""
-    # Most runs are plain words of prose, told apart here before any pattern is tried.
-    if not 2 < len(run) <= _LONGEST or (run.isalpha() and run[1:].islower()) or run.isdigit():
-        return
-    word = run.decode("utf-8", "replace")
-    if _PLAIN.fullmatch(word):
-        if word not in _COMMON:
-            yield word
-    elif "://" in word:
-        text = word.replace("\x01", "").rstrip(".:-+#@,;!?")
-        scheme, _, place = text.partition("://")
-        if scheme and len(place) > 1:
-            yield text
-    elif "\\" in word:
-        yield word.rstrip(".,;")
-    elif ":" in word:
-        yield from _apart(word)
-    else:
-        called = "\x01" in word
-        yield from filter(None, (_name(each, called=called) for each in word.split("\x01")))
+    text = found[0]
+    match found.lastgroup:
+        case "address":
+            yield text.rstrip(".:-+#@,;!?")
+        case "drive":
+            yield from (_name(each) for each in text.split("\\"))
+            yield text.rstrip(".,;")
+        case "port":
+            host = text.partition(":")[0]
+            yield _name(host)
+            yield "" if host.rpartition(".")[2] in _EXTENSIONS else text
+        case _:
+            # The empty parentheses of a call are often the only sign that a word is a name.
+            called = "()" in text
+            yield from (_name(each, called=called) for each in text.split("()"))
 
 
-def _apart(run: str) -> Iterator[str]:
-    """Read `file.py:12`, `localhost:8080` and `crate::module` word by word."""
-    before = ""
-    for word in run.rstrip(".").split(":"):
-        if _PORT.fullmatch(word) and _is_host(before):
-            yield f"{before}:{word}"
-        elif name := _name(word, called=False):
-            yield name
-        before = word
-
-
-def _is_host(word: str) -> bool:
-    return _HOST.fullmatch(word) is not None and word.rpartition(".")[2] not in _EXTENSIONS
-
-
-def _name(word: str, *, called: bool) -> str:
+def _name(word: str, *, called: bool = False) -> str:
+    if not 2 < len(word) <= _LONGEST:
+        return ""
     text = word if word[-1:].isalnum() else word.rstrip(".-+#%@/~")
     if not text.startswith("--"):
         text = text.lstrip("-+#%")

@@ -15,7 +15,6 @@ from holdfast.summary.statements import StatementKind, clip_words, units
 from holdfast.summary.turns import document_in, unquoted, without_documents
 from holdfast.transcript.effects import Family, error_line
 from holdfast.transcript.parts import quickly_made
-from holdfast.transcript.toolkit import fields_of
 
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed
@@ -35,7 +34,6 @@ _COMMAND = 150
 _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
-_OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
 
 COMMIT = re.compile(
     r"^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? ([0-9a-f]{7,40})\] (.{1,100})", re.MULTILINE
@@ -234,8 +232,7 @@ def _edit(deed: Deed) -> ToldAction | None:
         return None
     if deed.failed:
         return ToldAction(StatementKind.RESULT, "EDITED", f"{target} - {_failure(deed)}")
-    fields = fields_of(deed.arguments)
-    old = next((text for key in _OLD if isinstance(text := fields.get(key), str)), "")
+    old = deed.beside
     made = not old and not action.content.startswith(("---", "***", "@@", "diff "))
     names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if made else {}
     defines = f" - defines {', '.join(list(names)[:6])}" if names else ""

@@ -79,31 +79,22 @@ class Audit:
 def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
     """Return how many of the statements stand in the record, and in the whole window."""
     wanted = [each for each in statements if each.kind in _ASKED_FOR]
-    kept, lost = parted_by(wanted, window)
-    looked_for, found = (Counter(each.kind for each in some) for some in (wanted, kept))
+    passages = Passages(record, window.removeprefix(record))
+    places = [passages.text_with(each.text) for each in wanted]
+    looked_for = Counter(each.kind for each in wanted)
+    lost = [each for each, place in zip(wanted, places, strict=True) if place is None]
+    gone = Counter(each.kind for each in lost)
     return Audit(
         statements=len(wanted),
-        retained_by_summary=len(parted_by(kept, record)[0]),
-        retained=len(kept),
+        retained_by_summary=places.count(0),
+        retained=len(wanted) - len(lost),
         kinds=tuple(
-            (kind.value, looked_for[kind], found[kind])
+            (kind.value, times, times - gone[kind])
             for kind in StatementKind
-            if looked_for[kind]
+            if (times := looked_for[kind])
         ),
         lost=tuple(map(_stated, reversed(lost[-_LISTED:]))),
     )
-
-
-def parted_by(
-    statements: Sequence[Statement], window: str
-) -> tuple[list[Statement], list[Statement]]:
-    """Return the statements that stand in a window, and those that do not."""
-    passages = Passages(window)
-    kept: list[Statement] = []
-    lost: list[Statement] = []
-    for each in statements:
-        (kept if passages.hold(each.text) else lost).append(each)
-    return kept, lost
 
 
 def compared(
@@ -112,8 +103,13 @@ def compared(
     """Return which statements of messages still stand in a window, and which do not."""
     job = Job(messages, None, _ALL, 0, len, redact, "")
     wanted = [each for each in draft(job).statements if each.message >= 0]
-    kept, lost = parted_by([each for each in wanted if each.kind in _ASKED_FOR], window)
-    return list(map(_stated, kept)), list(map(_stated, lost))
+    passages = Passages(window)
+    kept: list[Stated] = []
+    lost: list[Stated] = []
+    for each in wanted:
+        if each.kind in _ASKED_FOR:
+            (lost if passages.text_with(each.text) is None else kept).append(_stated(each))
+    return kept, lost
 
 
 def _stated(statement: Statement) -> Stated:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SAFETY",
     "Piece",
+    "Sizes",
     "allot",
     "answer_tokens",
     "brief",
@@ -48,10 +49,11 @@ __all__ = [
     "fits",
     "halves",
     "mark_for",
+    "shortened",
     "user_words",
 ]
 
-_Sizes: TypeAlias = tuple[int, int, int]
+Sizes: TypeAlias = tuple[int, int, int]
 
 _RESULT = (6_000, 4_000, 1_500)
 _ARGUMENTS = (1_500, 1_200, 200)
@@ -114,7 +116,7 @@ class _Telling:
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.pieces: list[Piece] = []
-        self._sizes: list[_Sizes | None] = []
+        self._sizes: list[Sizes | None] = []
         """How each piece is cut; None for words that stay whole."""
         self._last = len(messages) - 1
         self._after: dict[int, str] = {}
@@ -152,21 +154,14 @@ class _Telling:
 
     def shown(self, redact: Callable[[str], str]) -> list[Piece]:
         """Return the pieces redacted and cut."""
-        told = zip(self.pieces, self._sizes, strict=True)
-        parts = [part for piece, sizes in told for part in _parts(piece.text, sizes)]
-        masked = iter(redact_all(parts, redact))
-        told = enumerate(zip(self.pieces, self._sizes, strict=True))
-        return [self._shown(at, piece, sizes, masked) for at, (piece, sizes) in told]
-
-    def _shown(self, at: int, piece: Piece, sizes: _Sizes | None, masked: Iterator[str]) -> Piece:
-        whole = piece.text
-        if sizes is None or len(whole) <= sizes[0]:
-            text = next(masked)
-        else:
-            text = _cut(len(whole), sizes, [next(masked) for _ in _parts(whole, sizes)])
-        if at in self._after:
-            text = "\n".join(filter(None, (text, self._after[at])))
-        return piece if text is whole else Piece(piece.label, text)
+        told = [(each.text, sizes) for each, sizes in zip(self.pieces, self._sizes, strict=True)]
+        texts = shortened(told, redact)
+        found: list[Piece] = []
+        for at, (piece, text) in enumerate(zip(self.pieces, texts, strict=True)):
+            if at in self._after:
+                text = "\n".join(filter(None, (text, self._after[at])))
+            found.append(piece if text is piece.text else Piece(piece.label, text))
+        return found
 
     def _add_result(self, number: str, result: ToolResult, age: int) -> None:
         name = _named(result.name or self._names.get(result.call_id, "tool"))
@@ -178,39 +173,55 @@ class _Telling:
         label = f"{number}result of {name}{', failed' * result.is_error}"
         self._add(label, text, _aged(_RESULT, age))
 
-    def _add(self, label: str, text: str, sizes: _Sizes | None) -> None:
+    def _add(self, label: str, text: str, sizes: Sizes | None) -> None:
         self.pieces.append(Piece(label, text))
         self._sizes.append(sizes)
 
 
 @cache
-def _aged(sizes: _Sizes, age: int) -> _Sizes:
+def _aged(sizes: Sizes, age: int) -> Sizes:
     """Return the sizes halved as often as the age says."""
     limit, front, back = (size >> age for size in sizes)
     return limit, front, back
 
 
-def _parts(text: str, sizes: _Sizes | None) -> tuple[str, ...]:
+def shortened(
+    texts: Sequence[tuple[str, Sizes | None]],
+    redact: Callable[[str], str],
+    mark: str = "\n[{:,} characters left out]\n",
+) -> list[str]:
+    """Return texts redacted, then cut in the middle: a secret is known by its surroundings.
+
+    Each that is longer than its size keeps a front and a back, with the mark in between.
+    """
+    masked = iter(redact_all([part for each in texts for part in _parts(*each)], redact))
+    found: list[str] = []
+    for text, size in texts:
+        ahead = next(masked)
+        if size is None or len(text) <= size[0]:
+            found.append(ahead)
+            continue
+        _, front, back = size
+        # What a mask made shorter must not bring the end of a margin to light.
+        unread = _MARGIN if len(text) > _read_whole(size) else 0
+        start = ahead[: max(min(front, len(ahead) - unread), 0)]
+        behind = next(masked) if unread and back else ahead
+        end = behind[max(len(behind) - back, unread or front) :]
+        left_out = max(len(text) - len(start) - len(end), 0)
+        found.append(f"{start}{mark.format(left_out)}{end}" if back else start)
+    return found
+
+
+def _parts(text: str, sizes: Sizes | None) -> tuple[str, ...]:
     """Return what of a text has to be redacted: all of it, or both ends with a margin."""
-    if sizes is None or len(text) <= sizes[1] + sizes[2] + 2 * _MARGIN:
+    if sizes is None or len(text) <= _read_whole(sizes):
         return (text,)
     _, front, back = sizes
-    return text[: front + _MARGIN], text[-back - _MARGIN :]
+    return (text[: front + _MARGIN], text[-back - _MARGIN :])[: 1 + (back > 0)]
 
 
-def _cut(length: int, sizes: _Sizes, masked: Sequence[str]) -> str:
-    """Return what is shown of a text of that length, from its redacted parts."""
-    limit, front, back = sizes
-    ahead, behind = masked[0], masked[-1]
-    if length <= limit:
-        return ahead
-    if len(masked) == 1:
-        start, end = ahead[:front], ahead[max(len(ahead) - back, front) :]
-    else:
-        start = ahead[: max(min(front, len(ahead) - _MARGIN), 0)]
-        end = behind[max(len(behind) - back, _MARGIN) :]
-    left_out = length - len(start) - len(end)
-    return f"{start}\n[{max(left_out, 0):,} characters left out]\n{end}"
+def _read_whole(sizes: Sizes) -> int:
+    return sizes[1] + sizes[2] + 2 * _MARGIN
 
 
 def mark_for(texts: Iterable[str]) -> str:

@@ -51,7 +51,7 @@ _SIGN_BYTES = b"0123456789@"
 _DIGIT = SIGNS.encode()
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def words_in(sentence: str) -> Words:
     """Return the words of a sentence in lower case; None where it is not plain ASCII.
 
@@ -353,7 +353,7 @@ _LONGEST = 400
 """Characters of a sentence that are looked at: a longer one is no statement."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def is_standing_rule(sentence: str) -> bool:
     """Say whether a user's sentence says what must be, must not be or is liked, beyond its turn."""
     if len(sentence) > _LONGEST or is_question(sentence):
@@ -364,7 +364,7 @@ def is_standing_rule(sentence: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def is_value(sentence: str) -> bool:
     """Say whether a user's sentence tells who or what something is, in exact words."""
     if len(sentence) > _LONGEST or is_question(sentence):
@@ -401,7 +401,7 @@ _CORRECTS = re.compile(
 """What says that a value is another one now; it is no part of what has the value."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def given_value(sentence: str) -> tuple[str, str] | None:
     """Return what a sentence gives a value to, and the value: "the port is 80", "端口是 80"."""
     words = words_in(sentence)

@@ -223,10 +223,14 @@ class _Drafting:
         statements = current(every, self._job.fresh)
         standing = set(map(id, statements))
         outdated = tuple(each.text for each in every if id(each) not in standing)
-        texts = redact_all([each.text for each in statements], self._job.redact)
+        # What the turns tell was redacted before it was cut.
+        texts = [each.text for each in statements if each.message < 0]
+        masked = iter(redact_all(texts, self._job.redact))
         safe = [
-            each if each.text == text else replace(each, text=text)
-            for each, text in zip(statements, texts, strict=True)
+            replace(each, text=text)
+            if each.message < 0 and (text := next(masked)) != each.text
+            else each
+            for each in statements
         ]
         focused = self._focused(_fewer_rules(safe))
         questions = [
@@ -465,6 +469,6 @@ def _fewer_rules(statements: Sequence[Statement]) -> list[Statement]:
     for each in reversed(statements):
         if each.kind is StatementKind.CONSTRAINT and each.origin is not Origin.MODEL:
             rules += 1
-            each = replace(each, density=each.density / (1 + rules / _RULES))
+            each = each.weighted(1 / (1 + rules / _RULES))
         found.append(each)
     return found[::-1]

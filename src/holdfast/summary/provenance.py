@@ -128,10 +128,8 @@ class Heard:
 
     def quotes(self, entry: str) -> bool:
         """Say whether the entry is what a user said, whole or by all its quotations."""
-        if self.said.holds(entry.strip("\"'“”«»「」> \n")):
-            return True
         quotes = _quotations(entry)
-        return bool(quotes) and all(map(self.said.holds, quotes))
+        return self.said.holds(entry) or (bool(quotes) and all(map(self.said.holds, quotes)))
 
     def supports(self, sentence: str, claim: UserClaim) -> bool:
         """Say whether users said what a sentence claims that they said.
@@ -144,7 +142,7 @@ class Heard:
         quotes = [piece for each in _quotations(sentence) for piece in _GAP.split(each)]
         quotes = [each for each in quotes if stems(each) and not _is_consent(each)]
         if quotes:
-            if not all(self.said.has_letters(each) or self._has_nearly(each) for each in quotes):
+            if not all(self.said.holds(each) or self._has_nearly(each) for each in quotes):
                 return False
             if known <= _sentence(" ".join(quotes)).weighty:
                 return True
@@ -344,7 +342,7 @@ class _Check:
             claim = replace(claim, content=folded(line.replace(sentence, " ")))
         if words_of(sentence.strip()).startswith(UNVERIFIED) and not claim.is_approval:
             return sentence
-        if self._said.has_letters(sentence) or self._heard.supports(sentence, claim):
+        if self._said.holds(sentence) or self._heard.supports(sentence, claim):
             return sentence
         if claim.is_approval and not self._heard.consented and section != "actions":
             self._warn("removed an approval that no user gave", sentence)

@@ -168,37 +168,24 @@ NOTHING = frozenset(
 class Record:
     """A working record that replaces turns.
 
-    Entries are kept stripped, each once, without empty ones. Every completed action begins with
-    its own number (`12. RAN make test - exit 0`): numbers only rise, so that they stay the same
-    when older actions go, and later ones continue them.
+    `SECTIONS` says what stands in each. Entries are kept stripped, each once, without empty ones.
+    Every completed action begins with its own number (`12. RAN make test - exit 0`): numbers only
+    rise, so that they stay the same when older actions go, and later ones continue them.
     """
 
     task: tuple[str, ...] = ()
-    """The user's newest unfulfilled input, word for word."""
     goal: tuple[str, ...] = ()
-    """What the user is after overall."""
     constraints: tuple[str, ...] = ()
-    """Style, tools, standing rules."""
     actions: tuple[str, ...] = ()
-    """What was done, numbered, with outcomes."""
     state: tuple[str, ...] = ()
-    """Directory, branch, changed files, test counts, processes."""
     in_progress: tuple[str, ...] = ()
-    """What was under way."""
     blocked: tuple[str, ...] = ()
-    """Blockers with exact error texts."""
     decisions: tuple[str, ...] = ()
-    """What was decided and why."""
     resolved: tuple[str, ...] = ()
-    """Questions with their answers."""
     pending: tuple[str, ...] = ()
-    """Asks without an answer, for reference."""
     files: tuple[str, ...] = ()
-    """Files read, changed or created, one note each."""
     remaining: tuple[str, ...] = ()
-    """What was left, as context and never as a command."""
     critical: tuple[str, ...] = ()
-    """Exact values that stand nowhere else."""
 
     def __post_init__(self) -> None:
         """Bring every entry into the one form in which it is written and read back."""

@@ -134,7 +134,7 @@ def _unapproved(told: Iterable[str], heard: Heard) -> Iterator[str]:
 def _standing(sentence: str, heard: Heard) -> bool | None:
     """Say whether a sentence can stand as it is; nothing where it is not to be told at all."""
     claim = claim_in(sentence)
-    if claim is None or heard.said.has_letters(sentence) or heard.supports(sentence, claim):
+    if claim is None or heard.said.holds(sentence) or heard.supports(sentence, claim):
         return True
     return None if claim.is_approval else False
 

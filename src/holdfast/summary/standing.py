@@ -25,7 +25,6 @@ from holdfast.summary.cues import (
     LEFT,
     REVOKES,
     given_value,
-    is_acknowledgement,
     is_question,
     is_said_of,
     words_in,
@@ -33,7 +32,7 @@ from holdfast.summary.cues import (
 from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
-from holdfast.summary.statements import Origin, Statement, StatementKind, clip_words, is_code, units
+from holdfast.summary.statements import Origin, Statement, StatementKind, clip_words, units
 from holdfast.summary.story import USER, narrates
 from holdfast.summary.tracing import has_marks, marks, overlap, stems
 from holdfast.summary.turns import Remark
@@ -65,7 +64,7 @@ _TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
 _FOLDED_TASK, _FOLDED_TASK_OF_BUDGET = 8_000, 1.4
 """The same where the task does not stay in the window: its end counts as much as its beginning."""
 _LAST_STEPS = 3
-_NEWEST_FAILURES, _NEWEST_FILES = 4, 6
+_NEWEST_FILES = 6
 _SHORT_INPUT = 40
 _IN_A_ROW = 4
 """Messages of a user without an answer, of which more are a history."""
@@ -236,11 +235,9 @@ class Standing:
         yield from self._planned()
 
     def blocked(self) -> Iterator[Statement]:
-        """Yield what failed and has not worked since; older failures count less."""
-        found = failures(self._deeds)
-        for at, (line, place) in enumerate(found):
-            density = 0.4 if len(found) - at <= _NEWEST_FAILURES else 0.2
-            yield self._alone(StatementKind.OPEN, line, "blocked", density, place)
+        """Yield what failed and has not worked since."""
+        for line, place in failures(self._deeds):
+            yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
 
     def _under_way(self) -> Iterator[Statement]:
         turn = self._newest
@@ -249,11 +246,7 @@ class Standing:
         last: dict[str, None] = {}
         for step in reversed(turn.steps):
             if isinstance(step, Remark):
-                said = [
-                    unit
-                    for unit in units(step.text)
-                    if not (narrates(unit) or is_code(unit) or is_acknowledgement(unit))
-                ]
+                said = [unit for unit in units(step.text) if not narrates(unit)]
                 last |= {f'"{clip_words(said[-1], 160)}"': None} if said else {}
             elif (line := told(step)) is not None and line.kind is not StatementKind.LOOK:
                 last[f"{line.verb} {clip_words(line.line, 120)}"] = None

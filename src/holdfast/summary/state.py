@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from holdfast.summary.actions import COMMIT, is_check, short_path, verdict
 from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
-from holdfast.transcript.toolkit import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -176,7 +175,7 @@ def _parted(line: str) -> dict[str, str]:
 
 def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
     command = deed.action.target[:2_000]
-    directory = _directory(deed) or next(reversed(_CD.findall(command)), "")
+    directory = deed.beside or next(reversed(_CD.findall(command)), "")
     if directory:
         yield "Directory", directory
     if command.rstrip().endswith("&") and not command.rstrip().endswith("&&"):
@@ -186,14 +185,6 @@ def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
     answer = deed.ended.text[:4_000]
     if ("branch" in answer or "\n[" in f"\n{answer}") and (named := _BRANCH.findall(answer)):
         yield "Branch", "".join(named[-1])
-
-
-def _directory(deed: Deed) -> str:
-    if '"workdir"' not in deed.arguments and '"cwd"' not in deed.arguments:
-        return ""
-    fields = fields_of(deed.arguments)
-    where = fields.get("workdir") or fields.get("cwd")
-    return where if isinstance(where, str) else ""
 
 
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from functools import lru_cache
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ __all__ = [
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")
-_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 _TO_WORDS = bytes(code if chr(code).isalnum() or code == 95 else 32 for code in range(128)) * 2
+_DIGIT = re.compile(r"\d")
 _RUN = 4
-_PASSAGE = 120
+_PASSAGE, _STRETCH = 120, 75
 _READ = 40_000
 _STEM = 5
 _FEWEST = 3
@@ -92,7 +93,7 @@ _WEIGHTY = {
 }
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry the meaning of a text."""
     return frozenset(_stems(folded(text)))
@@ -106,7 +107,7 @@ def _stems(plain: str) -> Iterator[str]:
             yield word[:_STEM] if word.isalpha() else word
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def marks(text: str) -> frozenset[str]:
     """Return what tells a subject from others: pairs of neighboring words, and names with digits.
 
@@ -183,25 +184,16 @@ def is_weighty_order(text: str) -> bool:
     return bool(weighty(verbs, plain))
 
 
-def _joined(text: str) -> str:
-    return "".join(folded(text).split())
-
-
 class Said:
     """What somebody said, ready to be compared with what others claim."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._joined = "\n".join(map(_joined, texts))
         self._letters = "\n".join(map(letters, texts))
         self._passages = [
             (found, weighty(found, passage)) for text in texts for found, passage in _passages(text)
         ]
 
     def holds(self, quotation: str) -> bool:
-        """Say whether the words were said, letter for letter but for case and blank space."""
-        return _joined(quotation) in self._joined
-
-    def has_letters(self, quotation: str) -> bool:
         """Say whether the letters and digits of the words were said in this order."""
         return (said := letters(quotation)) != "" and said in self._letters
 
@@ -243,61 +235,73 @@ def overlap(one: str, other: str) -> float:
 
 
 class Passages:
-    """A text in which statements are looked for, word for word or reworded in one passage."""
+    """Texts in which statements are looked for, word for word or reworded in one passage."""
 
-    def __init__(self, text: str) -> None:
-        lines = text.split("\n")
-        self._plain = "".join(map(letters, lines))
+    def __init__(self, *texts: str) -> None:
+        self._plain, stretches = "", 0
+        self._ends: list[tuple[int, int]] = []
+        """Where the letters and the stretches of each text end."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for text in texts:
+            words = [word for line in text.split("\n") for word in _words(line)]
+            self._plain += _letters(words)
+            # A passage is a stretch of words and the one after it.
+            for at in range(0, len(words), _STRETCH):
+                for word in {*words[at : at + _STRETCH]}:
+                    found[word].append(stretches)
+                stretches += 1
+            self._ends.append((len(self._plain), stretches))
+            # No passage is of two texts.
+            stretches += 1
         self._found: dict[str, set[int]] = {}
-        known: dict[bytes, list[set[int]]] = {}
-        words = "\n".join(map(folded, lines)).split()
-        step = _PASSAGE // 2
-        # A passage is a stretch of words and the one after it; most words come again.
-        for place, at in enumerate(range(0, len(words), step)):
-            for word in {*_words(" ".join(words[at : at + step]))}:
-                places = known.get(word)
-                if places is None:
-                    stems_ = {*_stems(word.decode("utf-8", "surrogatepass"))}
-                    places = known[word] = [self._found.setdefault(each, set()) for each in stems_]
-                for each in places:
-                    each.add(place)
+        """The stretches in which each stem stands."""
+        for word, places in found.items():
+            for stem in _stems(word):
+                self._found.setdefault(stem, set()).update(places)
 
-    def hold(self, statement: str) -> bool:
-        """Say whether a statement stands in the text."""
+    def text_with(self, statement: str) -> int | None:
+        """Return which text is the first that a statement stands in, if any does."""
         wanted = stems(statement)
         there = sum(map(self._found.__contains__, wanted))
         # To look for the letters costs most, and a text without the words has not got them.
-        if there == len(wanted) and letters(statement) in self._plain:
-            return True
-        return there >= len(wanted) * _MOST_WORDS and self._reworded(wanted)
+        at = self._plain.find(letters(statement)) if there == len(wanted) else -1
+        found = [text for text, (end, _) in enumerate(self._ends) if at < end or not self._plain]
+        found = found if at >= 0 else []
+        if found[:1] != [0] and there >= max(len(wanted) * _MOST_WORDS, _FEWEST):
+            at = self._reworded(wanted)
+            found += [text for text, (_, end) in enumerate(self._ends) if at < end]
+        return min(found, default=None)
 
-    def _reworded(self, wanted: frozenset[str]) -> bool:
-        """Say whether one passage has all names and most words of a statement."""
-        if len(wanted) < _FEWEST:
-            return False
-        places = sorted((self._found.get(each, set()) for each in wanted), key=len)
-        named = [each for each in wanted if not each.isalpha() and any(map(str.isdigit, each))]
-        names = [self._found.get(each, set()) for each in named]
+    def _reworded(self, wanted: frozenset[str]) -> float:
+        """Return the first passage that has all names and most words of a statement."""
+        found = {each: self._found.get(each, set[int]()) for each in wanted}
+        places = sorted(found.values(), key=len)
+        names = [found[each] for each in wanted if not each.isalpha() and _DIGIT.search(each)]
         fewest = ceil(len(wanted) * _MOST_WORDS)
         # A passage that has that many of them has one of the rarest.
         rare = set[int]().union(*(names[:1] or places[: len(wanted) - fewest + 1]))
-        return any(
-            sum(at in each or at + 1 in each for each in places) >= fewest
-            and all(at in each or at + 1 in each for each in names)
-            for place in rare
+        having = (
+            max(at, 0)
+            for place in sorted(rare)
             for at in (place - 1, place)
+            if sum(at in each or at + 1 in each for each in places) >= fewest
+            and all(at in each or at + 1 in each for each in names)
         )
+        return next(having, inf)
 
 
-def _words(plain: str) -> list[bytes]:
-    """Return the words of a text as bytes; those of ASCII take a quarter of the time of `re`."""
+def _words(text: str) -> list[str]:
+    """Return the words of a text as it is compared; those of ASCII take a quarter of the time."""
+    plain = folded(text)
     if plain.isascii():
-        return plain.encode("ascii").translate(_TO_WORDS).split()
-    return [word.encode("utf-8", "surrogatepass") for word in _WORD.findall(plain)]
+        return plain.encode("ascii").translate(_TO_WORDS).decode("ascii").split()
+    return _WORD.findall(plain)
+
+
+def _letters(words: Iterable[str]) -> str:
+    return "".join(words).replace("_", "")
 
 
 def letters(text: str) -> str:
-    """Return the letters and digits of a text in lower case."""
-    if text.isascii():
-        return text.lower().encode("ascii").translate(None, _NO_LETTERS).decode("ascii")
-    return "".join(_WORD.findall(text.casefold())).replace("_", "")
+    """Return the letters and digits of a text as it is compared."""
+    return _letters(_words(text))

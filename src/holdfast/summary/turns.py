@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.redaction.redactor import redact_all, redacting
+from holdfast.summary.brief import shortened
 from holdfast.summary.choices import chosen
 from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
@@ -24,6 +25,7 @@ from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from holdfast.summary.brief import Sizes
     from holdfast.transcript import Message, ToolResult
 
 __all__ = [
@@ -68,6 +70,7 @@ def written_files(command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in found if _is_file(path)))
 
 
+@lru_cache(maxsize=1024)
 def unquoted(command: str) -> str:
     """Return a command without what it quotes or feeds to programs: messages, patterns, texts."""
     return _QUOTED.sub(_QUOTE, without_documents(command[:_READ_OF_COMMAND]))
@@ -114,15 +117,16 @@ def _is_file(path: str) -> bool:
     return not path.startswith("/dev/") and _PATH.fullmatch(path) is not None
 
 
+_PLACES = ("workdir", "cwd")
+_OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
+"""Arguments in which tools are told where to run, and what to replace."""
 _GIST = 400
 _CHARACTERS = 160_000
-_FRONT, _BACK, _BEGINNING = 2_000, 1_500, 400
-"""Characters that are read of an answer, and of one that says only whether the call was let."""
+_TARGET, _WRITTEN = (2_000, 2_000, 0), (4_000, 4_000, 0)
+_ANSWER, _BEGINNING = (3_500, 2_000, 1_500), 400
+"""How much is read of an answer, and of one that only shows whether the call was let."""
 _SILENT = (Family.READ, Family.SEARCH, Family.WEB, Family.WRITE)
 """Families of which a record tells what was asked for, and not what came back."""
-_WRITTEN = 4_000
-_MARGIN = 4_096
-"""Characters read before the end of an answer, for a secret that its beginning gives away."""
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _FINDS = re.compile(
     r"\s*(?:sudo )?(?:(?:git )?(?:e?grep|diff)|rg|ag|ack|cmp|test|\[|which|pgrep)\s"
@@ -142,7 +146,8 @@ class Deed:
 
     action: Action
     ended: Effect | None
-    arguments: str
+    beside: str
+    """Where a command ran, or what an edit took away."""
     place: int
     """The message that made the call."""
 
@@ -332,13 +337,21 @@ def _deeds(
             action = replace(action, content=plan)
         result = results.get(call.id)
         ended = None if result is None else effect(result, action.family)
-        yield Deed(action, ended, call.arguments, index)
+        yield Deed(action, ended, _beside(call.arguments, action.family), index)
     if calls or "```" not in message.text or not (answer := _answer(messages, index, is_output)):
         return
     for command in shell_blocks(message.text, unnamed=True)[-1:]:
         ended = effect_of_text(answer)
         action = Action(Family.SHELL, "bash", command, files=written_files(command))
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
+
+
+def _beside(arguments: str, family: Family) -> str:
+    keys = _PLACES if family is Family.SHELL else _OLD if family is Family.WRITE else ()
+    if not any(f'"{key}"' in arguments for key in keys):
+        return ""
+    fields = fields_of(arguments)
+    return next((text for key in keys if isinstance(text := fields.get(key), str)), "")
 
 
 def _remark(messages: Sequence[Message], index: int) -> Remark:
@@ -365,18 +378,12 @@ def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], boo
 
 def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     """Return the turns redacted, before anything is cut: a secret is known by its surroundings."""
-    # What is cut is redacted before, and together, which takes half of the time of one by one.
-    ahead: list[str] = []
+    texts: list[tuple[str, Sizes | None]] = []
     for turn in turns:
-        for deed in turn.deeds:
-            _texts_of(deed, lambda text: ahead.append(text) or text)
-    redact = redacting(ahead, redact)
-    texts: list[str] = []
-    for turn in turns:
-        texts += [*turn.asks, *turn.chosen]
+        texts += [(each, None) for each in (*turn.asks, *turn.chosen)]
         for step in turn.steps:
-            texts += [step.text] if isinstance(step, Remark) else _texts_of(step, redact)
-    shown = iter(redact_all(texts, redact))
+            texts += [(step.text, None)] if isinstance(step, Remark) else _texts_of(step)
+    shown = iter(shortened(texts, redact, "\n"))
     found: list[Turn] = []
     for turn in turns:
         asks = [next(shown) for _ in turn.asks]
@@ -386,28 +393,16 @@ def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     return found
 
 
-def _texts_of(deed: Deed, redact: Callable[[str], str]) -> tuple[str, str, str, str]:
-    def start(text: str, length: int) -> str:
-        return text if len(text) <= length else opening(text, length, redact)
-
+def _texts_of(deed: Deed) -> list[tuple[str, Sizes | None]]:
+    action = deed.action
     answer = "" if deed.ended is None else deed.ended.text
-    if deed.action.family in _SILENT and not (deed.ended and deed.ended.failed):
-        answer = start(answer, _BEGINNING)
-    elif len(answer) > _FRONT + _BACK:
-        ending, unread = redact(answer[-_BACK - _MARGIN :]), len(answer) - _BACK
-        ending = ending[max(len(ending) - _BACK, min(unread, _MARGIN)) :]
-        answer = f"{start(answer, _FRONT)}\n{ending}"
-    # Of the arguments only what an edit took away is told.
-    edits = deed.action.family is Family.WRITE and (
-        '"old' in deed.arguments or '"search"' in deed.arguments
-    )
-    arguments = deed.arguments if edits else ""
-    return (
-        start(deed.action.target, _FRONT),
-        start(deed.action.content, _WRITTEN),
-        arguments,
-        answer,
-    )
+    is_silent = action.family in _SILENT and not (deed.ended and deed.ended.failed)
+    return [
+        (action.target, _TARGET),
+        (action.content, _WRITTEN),
+        (deed.beside, None),
+        (answer[:_BEGINNING], None) if is_silent else (answer, _ANSWER),
+    ]
 
 
 def _replaced(step: Remark | Deed, shown: Iterator[str]) -> Remark | Deed:
@@ -415,9 +410,9 @@ def _replaced(step: Remark | Deed, shown: Iterator[str]) -> Remark | Deed:
         text = next(shown)
         return step if text is step.text else replace(step, text=text)
     action, ended = step.action, step.ended
-    target, content, arguments, answer = (next(shown) for _ in range(4))
+    target, content, beside, answer = (next(shown) for _ in range(4))
     if target is not action.target or content is not action.content:
         action = replace(action, target=target, content=content)
     if ended is not None and answer is not ended.text:
         ended = Effect(answer, ended.exit_code, ended.failed)
-    return Deed(action, ended, arguments or step.arguments, step.place)
+    return Deed(action, ended, beside, step.place)
