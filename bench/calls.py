@@ -19,7 +19,7 @@ from holdfast.ports import Prompt
 from holdfast.session import Entry, Head, Kind, Refreshed, Session, SessionState, Usage
 from holdfast.system.system_clock import SystemClock
 from holdfast.wire import DIALECTS, Body
-from holdfast.wiring.ledgers import Ledger
+from holdfast.wiring.usage_accounting import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, cast
 
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
+from holdfast.agent_files.detection import FoundFile, Reading, examine, gather
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, examine, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.formats.catalog import SESSIONS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, examine
+from holdfast.agent_files.detection import Closed, FoundFile, Passed, Reading, examine
 from holdfast.formats.events import MessageEvent, Problem, StrandStarted
 from tests.agent_files.agent_files import file_at
 from tests.formats.samples import FORMAT_OF, SESSIONS

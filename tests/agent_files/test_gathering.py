@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, Look, Passed, Reading, gather
 from holdfast.agent_files.finding import find_files, find_in_places
-from holdfast.agent_files.opening import FoundFile, Look, Passed, Reading, gather
 from holdfast.agent_files.places import Place
 from holdfast.formats.events import MessageEvent, StrandStarted
 from tests.agent_files.agent_files import (

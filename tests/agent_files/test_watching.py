@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from holdfast.agent_files.detection import FileWatch, FoundFile, Look, Passed, Reading
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FileWatch, FoundFile, Look, Passed, Reading
 from holdfast.formats.events import MessageEvent
 from tests.agent_files.agent_files import (
     file_at,

@@ -13,7 +13,7 @@ from holdfast.memory_runtime import MemoryHub
 from holdfast.ports import MemoryProvider
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
-from holdfast.wiring.ledgers import Ledger
+from holdfast.wiring.usage_accounting import Ledger
 from tests.agent.scripted import ScriptedModel, call, calls, words
 from tests.promises.conversations import turn
 

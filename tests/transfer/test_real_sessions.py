@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, Reading, examine
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, examine
 from holdfast.compaction.repair import repair
 from holdfast.ports import Store
 from holdfast.session import Session

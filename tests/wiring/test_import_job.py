@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, Reading, gather
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, gather
 from holdfast.config import Settings
 from holdfast.ports.store import Listing
 from holdfast.stores.sqlite import SqliteStore

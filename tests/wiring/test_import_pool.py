@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, Reading, examine_all, gather
 from holdfast.agent_files.finding import File, find_files
-from holdfast.agent_files.opening import FoundFile, Reading, examine_all, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing

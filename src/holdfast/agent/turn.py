@@ -29,7 +29,7 @@ from holdfast.agent.events import (
     WindowCompacted,
 )
 from holdfast.agent.toolbox import Toolbox
-from holdfast.conversation.effects import wait
+from holdfast.conversation.waiting import wait
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
 from holdfast.memory.prompt_block import Scrubber
 from holdfast.ports import Prompt

@@ -11,7 +11,7 @@ from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.formats import FORMATS
 
 if TYPE_CHECKING:
-    from holdfast.agent_files.opening import Look
+    from holdfast.agent_files.detection import Look
 
 __all__ = ["command"]
 
@@ -36,7 +36,7 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     """
     if files:
         # Imported only here: the list needs no file.
-        from holdfast.agent_files.opening import Closed, FoundFile, Reading, examine
+        from holdfast.agent_files.detection import Closed, FoundFile, Reading, examine
         from holdfast.cli.files import named_files
 
         with named_files(files) as find:
@@ -77,7 +77,7 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
 
 
 def _fields(look: Look) -> dict[str, object]:
-    from holdfast.agent_files.opening import FoundFile
+    from holdfast.agent_files.detection import FoundFile
 
     if not isinstance(look, FoundFile):
         return _unreadable(look.file.shown, look.reason)

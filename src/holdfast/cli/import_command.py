@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from holdfast.agent_files.detection import (
+    AUTO,
+    Closed,
+    FileWatch,
+    FoundFile,
+    Passed,
+    Reading,
+    gather,
+)
 from holdfast.agent_files.finding import find_in_places
-from holdfast.agent_files.opening import AUTO, Closed, FileWatch, FoundFile, Passed, Reading, gather
 from holdfast.cli.files import PIPE, named_files
 from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
@@ -42,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Unpack
 
+    from holdfast.agent_files.detection import Look
     from holdfast.agent_files.finding import File, Walk
-    from holdfast.agent_files.opening import Look
     from holdfast.cli.screen import ProgressMeter
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult

@@ -18,8 +18,8 @@ from holdfast.wiring.import_job import ImportStatus
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holdfast.agent_files.detection import Closed, Passed
     from holdfast.agent_files.finding import File, Refused
-    from holdfast.agent_files.opening import Closed, Passed
     from holdfast.agent_files.places import Place
     from holdfast.cli.screen import Line
     from holdfast.wiring.import_job import ImportResult

@@ -17,9 +17,9 @@ from holdfast.compaction import (
 )
 from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
-from holdfast.conversation.effects import Background, Join, Sleep, inside, is_inside
 from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.passes import CompactionTrigger, Pass, abandoned, commit, compaction_pass
+from holdfast.conversation.waiting import Background, Join, Sleep, inside, is_inside
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
 from holdfast.session import REPORTED_KEY, WINDOW_KEY
@@ -27,8 +27,8 @@ from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport
-    from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
+    from holdfast.conversation.waiting import Steps
     from holdfast.ports import Store, WindowEngine
     from holdfast.session import Change, CompactionRecord, Session, Usage, Window
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
 from holdfast.conversation.dependencies import Strategy
-from holdfast.conversation.effects import Summarize
 from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.system_prompt import heading_of, with_prompt
+from holdfast.conversation.waiting import Summarize
 from holdfast.errors import Conflict, SessionEnded
 from holdfast.ports import Blocking
 from holdfast.session import (
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from holdfast.conversation.dependencies import Dependencies
-    from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
+    from holdfast.conversation.waiting import Steps
     from holdfast.ports import WindowEngine
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript

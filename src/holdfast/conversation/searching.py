@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
-from holdfast.conversation.answering import Answering
 from holdfast.conversation.live import current_session
+from holdfast.conversation.search_runner import Answering
 from holdfast.conversation.window import NOWHERE, presence_of
 from holdfast.errors import HoldfastError, UnknownSession
 from holdfast.keywords import names_checked

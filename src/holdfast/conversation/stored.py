@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Self, TypeVar, get_args
 from holdfast.conversation.compactor import AutoCompactor
 from holdfast.conversation.decode_input import check_dialect
 from holdfast.conversation.difference import difference
-from holdfast.conversation.effects import Join, is_inside, wait
 from holdfast.conversation.finding import found_messages
 from holdfast.conversation.former_names import former_name
 from holdfast.conversation.lineage import Lineage
 from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
+from holdfast.conversation.waiting import Join, is_inside, wait
 from holdfast.errors import ConfigError, HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from holdfast.conversation.decode_input import Content
     from holdfast.conversation.dependencies import Dependencies
     from holdfast.conversation.difference import Difference
-    from holdfast.conversation.effects import Steps
     from holdfast.conversation.finding import Found
+    from holdfast.conversation.waiting import Steps
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Session, Usage
     from holdfast.transcript import Message, Transcript

@@ -26,7 +26,6 @@ from holdfast.formats.events import (
     StrandStarted,
     prefixed,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -40,6 +39,7 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
 from holdfast.formats.replay import merged
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 

@@ -25,9 +25,9 @@ from holdfast.formats.events import (
     native_of,
     with_native,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import JsonObject, count, mapping, moment, string, usage_in
 from holdfast.formats.reader import Format, SessionReader, Sign
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:

@@ -30,7 +30,6 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import BranchTree, TreeNode
 from holdfast.formats.json_access import (
     count,
     is_array,
@@ -41,6 +40,7 @@ from holdfast.formats.json_access import (
     string,
 )
 from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
+from holdfast.formats.window_tracking import BranchTree, TreeNode
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolResult
 

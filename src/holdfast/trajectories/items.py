@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from holdfast.agent_files.detection import Closed, FoundFile, Passed, Reading, gather
 from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_database, head_of
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.documents.container import key_of

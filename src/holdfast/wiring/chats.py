@@ -19,7 +19,6 @@ from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.conversations import Conversation, stored_conversation
-from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.memories import fitted, memory_files_of, memory_hub_of
 from holdfast.wiring.models import (
     LocalWriter,
@@ -32,6 +31,7 @@ from holdfast.wiring.models import (
 from holdfast.wiring.resuming import LOCAL, bare_address, resumption, server_of
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.toolboxes import COMMAND_LIMIT, CORE_TOOLS, Kit, toolbox_for
+from holdfast.wiring.usage_accounting import Ledger, price_book
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.agent_files.detection import Closed, FoundFile, Passed, Reading, gather
 from holdfast.agent_files.files import Unreadable, unpacked
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.formats import FORMATS
 from holdfast.formats.reading import documents_from_events
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.agent_files.opening import Look
+    from holdfast.agent_files.detection import Look
     from holdfast.formats import Document
 
 __all__ = ["database_documents", "folder_documents", "unpacked"]

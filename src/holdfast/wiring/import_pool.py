@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.agent_files.opening import FoundFile, examine_all
+from holdfast.agent_files.detection import FoundFile, examine_all
 from holdfast.errors import HoldfastError
 from holdfast.formats.catalog import agent_of
 from holdfast.stores.registry import is_durable
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from types import TracebackType
 
+    from holdfast.agent_files.detection import Look, Reading
     from holdfast.agent_files.finding import File
-    from holdfast.agent_files.opening import Look, Reading
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult
 

@@ -180,7 +180,7 @@ def _opened(
             yield opened, name
         return
     # Imported only here: a session that is stored needs no reader of files.
-    from holdfast.agent_files.opening import FoundFile, Reading, gather
+    from holdfast.agent_files.detection import FoundFile, Reading, gather
     from holdfast.wiring.import_job import ImportStatus, rehearsal
 
     with named_files([name]) as find, rehearsal(settings) as job:

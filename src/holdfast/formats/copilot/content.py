@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents
 from holdfast.formats.events import About, SourceMetadata
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 

@@ -34,7 +34,6 @@ from holdfast.formats.grok.display import (
     is_update,
     item_message,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     is_array,
     is_object,
@@ -55,6 +54,7 @@ from holdfast.formats.reader import (
     folder_of,
 )
 from holdfast.formats.source import SourceRecord
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Thinking, ToolResult
 

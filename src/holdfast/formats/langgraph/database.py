@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.events import About, Problem
 from holdfast.formats.json_access import count, is_array, mapping, moment, sequence, string
-from holdfast.formats.langgraph.lines import CheckpointLines, GraphCheckpoint
+from holdfast.formats.langgraph.branches import CheckpointLines, GraphCheckpoint
 from holdfast.formats.langgraph.messages import (
     REMOVAL,
     ROLES,

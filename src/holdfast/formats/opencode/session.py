@@ -22,9 +22,9 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string, usage_in
 from holdfast.formats.reader import parents_first
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 

@@ -23,7 +23,6 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     is_object,
@@ -37,6 +36,7 @@ from holdfast.formats.json_access import (
 from holdfast.formats.openhands.reader import total_of
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 

@@ -30,7 +30,6 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -44,6 +43,7 @@ from holdfast.formats.json_access import (
     string,
 )
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 

@@ -28,7 +28,6 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import BranchTree
 from holdfast.formats.json_access import is_array, is_object, kind_of, mapping, string, whole
 from holdfast.formats.pi.content import (
     ORIGIN,
@@ -42,6 +41,7 @@ from holdfast.formats.pi.content import (
 )
 from holdfast.formats.pi.writer import write_pi
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
+from holdfast.formats.window_tracking import BranchTree
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.history import TreeNode
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
+    from holdfast.formats.window_tracking import TreeNode
 
 __all__ = ["PI", "read_pi", "recognize_pi"]
 

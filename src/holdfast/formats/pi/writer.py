@@ -27,7 +27,6 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.history import BranchTree
 from holdfast.formats.json_access import iso, mapping, string
 from holdfast.formats.pi.content import ORIGIN, WINDOW
 from holdfast.formats.pi.entries import (
@@ -42,6 +41,7 @@ from holdfast.formats.pi.entries import (
     usage_of,
 )
 from holdfast.formats.reader import Style, folds, with_lone_summaries
+from holdfast.formats.window_tracking import BranchTree
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.history import TreeNode
+    from holdfast.formats.window_tracking import TreeNode
 
 __all__ = ["write_openclaw", "write_pi"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import Closed, FoundFile, Passed, Reading, examine, tell_files
 from holdfast.agent_files.files import Unreadable
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, examine, tell_files
 from holdfast.formats import source
 from holdfast.formats.catalog import HEAD
 from holdfast.formats.events import Event, MessageEvent, Problem

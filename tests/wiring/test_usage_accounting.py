@@ -10,7 +10,7 @@ from holdfast.ports import Prompt
 from holdfast.session import Usage
 from holdfast.testing import FixedClock
 from holdfast.wire import Body
-from holdfast.wiring.ledgers import Ledger, price_book
+from holdfast.wiring.usage_accounting import Ledger, price_book
 from tests.agent.scripted import ScriptedModel
 
 PRICE = Price(input=3.0, output=15.0, cache_read=0.3, cache_write_5m=3.75, cache_write_1h=6.0)
