@@ -18,7 +18,13 @@ from holdfast.compaction import (
 from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
 from holdfast.conversation.lease import Taken, hold_lease
-from holdfast.conversation.passes import CompactionTrigger, Pass, abandoned, commit, compaction_pass
+from holdfast.conversation.passes import (
+    CompactionTrigger,
+    PassResult,
+    abandoned,
+    commit,
+    compaction_pass,
+)
 from holdfast.conversation.waiting import Background, Join, Sleep, inside, is_inside
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
@@ -335,12 +341,12 @@ class AutoCompactor:
                     return True
         return True
 
-    def _pass(self, trigger: CompactionTrigger) -> Steps[Pass]:
+    def _pass(self, trigger: CompactionTrigger) -> Steps[PassResult]:
         """Make one pass, after the one that is under way."""
         live = self._live
         if is_inside(live.deps.engine):
             reason = "this is called from within a compaction of the same conversation"
-            return Pass(abandoned(live.window.transcript, reason), live.session)
+            return PassResult(abandoned(live.window.transcript, reason), live.session)
         mine: Future[None] = Future()
         while True:
             # Asked for, a job that nothing drives any more lets go of the pass.

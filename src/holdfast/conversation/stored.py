@@ -217,7 +217,7 @@ class StoredConversation:
         yield from self.compactor.before_request()
         with self.live.lock:
             self.compactor.handed_out()
-            shown = (self.live.shared if shared else self.live.shown)(format)
+            shown = (self.live.shared_body if shared else self.live.body)(format)
         merges = self.live.deps.options.merge_roles if merge_roles is None else merge_roles
         # Other dialects have their own rules, and their codecs keep them.
         if not merges or format != "openai":
@@ -447,7 +447,7 @@ class StoredConversation:
         with self.live.lock:
             try:
                 self.live.refresh()
-                messages = self.live.shown("openai").messages
+                messages = self.live.body("openai").messages
             except HoldfastError:
                 messages = []
         return self.live.deps.engine.call(name, arguments, messages)
