@@ -347,7 +347,7 @@ class Agent:
     def _attempt(
         self, backoff: Backoff, drafts: Drafts
     ) -> Generator[Event, None, _Got | Stopped | None]:
-        """Ask once; returns nothing when it is worth another try, after what that needs."""
+        """Ask once; returns None when another try is worth it, after what that needs."""
         try:
             answer = yield from self._ask(drafts)
         except ModelOverflow as error:

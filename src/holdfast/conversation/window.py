@@ -51,7 +51,7 @@ NOWHERE = Presence()
 
 
 def presence_of(store: Store, id_: str | None) -> Presence:
-    """Return what the window of a session shows; of one that is not stored here, nothing."""
+    """Return which messages the window of a session shows; none for one that is not stored here."""
     if not id_:
         return NOWHERE
     try:
@@ -210,7 +210,7 @@ def _own(value: object) -> object:
 
 
 def _grown(wire: _Written, waiting: list[str] | None, fresh: Transcript) -> _Written | None:
-    """Return the wire messages with the new ones, or nothing if all must be written anew.
+    """Return the wire messages with the new ones; None if all must be written anew.
 
     A message is written on its own, unless it comes between calls and their results.
     """

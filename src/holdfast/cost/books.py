@@ -51,7 +51,7 @@ class GivenPrices:
         return given[max(stems, key=len)] if stems else None
 
     def context_length(self, model: str, *, endpoint: str = "") -> int | None:
-        """Return nothing: only prices were given."""
+        """Return None: only prices were given."""
         del model, endpoint
         return None
 

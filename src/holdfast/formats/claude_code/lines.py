@@ -107,7 +107,7 @@ class SessionLine:
 
     @property
     def original(self) -> str:
-        """Return the line that our own writer wrote again here; nothing for all others."""
+        """Return the line that our own writer wrote again here; "" for all others."""
         return string(self.marks.get("copy"))
 
     @property

@@ -115,7 +115,7 @@ class AnswerTracker:
         self._count = 0
 
     def joins(self, message: Message) -> str:
-        """Return the answer that a message of the model goes on with; nothing for a new one."""
+        """Return the answer that a message of the model goes on with; "" for a new one."""
         return self._joined(speaks=_speaks(message.parts))
 
     def _joined(self, *, speaks: bool) -> str:

@@ -150,7 +150,7 @@ class _Sorted:
 
 
 def key_of(entry: JsonObject) -> str:
-    """Return under which key an object holds a conversation; nothing when it holds none."""
+    """Return under which key an object holds a conversation; "" when it holds none."""
     for key in _KEYS:
         messages = entry.get(key)
         if is_array(messages) and (

@@ -51,7 +51,7 @@ ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 
 
 def item_message(entry: JsonObject) -> Message | str | None:
-    """Return what an item says, why it cannot be read, or nothing where it says nothing."""
+    """Return the message of an item, why it cannot be read, or None where it says nothing."""
     match entry.get("type"):
         case "system":
             return Message(Role.SYSTEM, contents(entry.get("content")))

@@ -215,7 +215,7 @@ def place_of(file: str) -> JournalPlace:
 
 
 def unit_of(file: str) -> str:
-    """Return the folder of a session; nothing for Kimi CLI, which lists folders beside them all."""
+    """Return the folder of a session; "" for Kimi CLI, which lists folders beside them all."""
     folder = place_of(file).folder
     above = folder.rpartition("/")[0].rpartition("/")[2]
     is_old = fullmatch(r"[0-9a-f]{32}", above) or file.endswith("/kimi.json")

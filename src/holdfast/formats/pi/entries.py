@@ -148,7 +148,7 @@ def blocks(parts: Iterable[Part]) -> Iterator[dict[str, object]]:
 
 
 def usage_of(usage: Usage | None) -> dict[str, object]:
-    """Return what an answer cost; Pi adds it up, so what nobody knows is nothing."""
+    """Return the tokens and the price of an answer; Pi adds them up, so what is unknown is 0."""
     known = Usage() if usage is None else usage
     counts = {
         "input": known.input_tokens,
@@ -294,7 +294,7 @@ def summary_content(text: str) -> EntryContent:
 
 
 def copied(content: EntryContent, hidden: Container[str]) -> EntryContent:
-    """Return an entry to be written again: it costs nothing, and its hidden calls are left out."""
+    """Return an entry to be written again: its usage is zero, and its hidden calls are left out."""
     message = mapping(content.fields.get("message"))
     if message.get("role") != "assistant":
         return content
