@@ -36,19 +36,19 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     """
     if files:
         # Imported only here: the list needs no file.
-        from holdfast.agent_files.detection import Closed, FoundFile, Reading, examine
+        from holdfast.agent_files.detection import FoundFile, ReadOptions, UnreadableFile, examine
         from holdfast.cli.files import named_files
 
         with named_files(files) as find:
             walk = find()
-            looks = [examine(file, Reading()) for file in walk.files]
+            looks = [examine(file, ReadOptions()) for file in walk.files]
         entries = [_fields(look) for look in looks]
         entries += (_unreadable(str(each.path), each.reason) for each in walk.refused)
         if as_json:
             show_json(entries)
         else:
             screen().show([_line(each) for each in entries])
-        if walk.refused or any(isinstance(look, Closed) for look in looks):
+        if walk.refused or any(isinstance(look, UnreadableFile) for look in looks):
             return Exit.FAILED
         return (
             Exit.DONE if any(isinstance(look, FoundFile) for look in looks) else Exit.NOTHING_TO_DO

@@ -14,11 +14,11 @@ import click
 
 from holdfast.agent_files.detection import (
     AUTO,
-    Closed,
     FileWatch,
     FoundFile,
-    Passed,
-    Reading,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
     gather,
 )
 from holdfast.agent_files.finding import find_in_places
@@ -266,7 +266,7 @@ def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
         known = [file for file in walk.files if wanted.is_known(file)]
         seen = set(known)
         fresh = [file for file in walk.files if file not in seen]
-        reading = Reading(format=wanted.format, seen=meter.advance)
+        reading = ReadOptions(format=wanted.format, seen=meter.advance)
         try:
             if wanted.pool is None:
                 taking.take_all(gather(fresh, reading))
@@ -291,7 +291,7 @@ def follow(
         tell(f"following {counted(len(walk.files), 'file')}; Ctrl-C ends it")
     with meter_for(silent=wanted.silent) as meter:
         taking = ImportRun(wanted.take, meter)
-        reading = Reading(format=wanted.format, live=True, seen=meter.advance)
+        reading = ReadOptions(format=wanted.format, live=True, seen=meter.advance)
         watch = FileWatch(find, reading, known)
         try:
             done = taking.take_all(watch.look())
@@ -334,7 +334,7 @@ class ImportRun:
         self._take = take
         self._meter = meter
         self._taken: dict[Path, ImportResult] = {}
-        self._others: dict[Path, Passed | Closed] = {}
+        self._others: dict[Path, SkippedFile | UnreadableFile] = {}
 
     def take_all(self, looks: Sequence[Look], pool: ImportPool | None = None) -> list[ImportResult]:
         """Take what was found, and return what became of it; what happened before is kept.
@@ -367,9 +367,11 @@ class ImportRun:
         return ImportReport(
             taken=taken,
             passed=tuple(
-                each for each in others if isinstance(each, Passed) and not each.file.is_named
+                each for each in others if isinstance(each, SkippedFile) and not each.file.is_named
             ),
-            closed=tuple(each for each in others if isinstance(each, Closed) or each.file.is_named),
+            closed=tuple(
+                each for each in others if isinstance(each, UnreadableFile) or each.file.is_named
+            ),
             refused=walk.refused,
             known=tuple(file for file in known if file.path not in seen),
             seconds=seconds,
