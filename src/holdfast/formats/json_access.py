@@ -29,7 +29,7 @@ __all__ = [
     "kind_of",
     "mapping",
     "mappings",
-    "moment",
+    "milliseconds",
     "parsed",
     "sequence",
     "string",
@@ -163,7 +163,7 @@ def iso(at: int) -> str:
     return f"{text.removesuffix('+00:00')}Z"
 
 
-def moment(value: object) -> int | None:
+def milliseconds(value: object) -> int | None:
     """Return a time in milliseconds since the epoch; None for a value that is no time.
 
     Text is a date as ISO 8601 writes it, in UTC where it names no zone. A number counts seconds

@@ -17,7 +17,7 @@ from holdfast.formats.json_access import (
     dollars,
     is_object,
     mapping,
-    moment,
+    milliseconds,
     sequence,
     string,
     usage_in,
@@ -113,7 +113,7 @@ class SessionLine:
     @property
     def at(self) -> int | None:
         """Return when the line was written."""
-        return moment(self.entry.get("timestamp"))
+        return milliseconds(self.entry.get("timestamp"))
 
     @property
     def is_side(self) -> bool:

@@ -21,7 +21,7 @@ from holdfast.formats.json_access import (
     is_array,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
@@ -185,7 +185,7 @@ class CompactionLine:
     def event(self, shows: tuple[str, ...]) -> CompactionEvent | RewindEvent:
         """Return the event, from what the model sees after it."""
         entry, note, line = mapping(self.record.value), self.note, self.record.line
-        at = moment(entry.get("timestamp"))
+        at = milliseconds(entry.get("timestamp"))
         if note.get("rewound") is True:
             return RewindEvent(strand=MAIN, line=line, shows=shows, at=at)
         window = string(mapping(entry.get("payload")).get("window_id"))

@@ -39,7 +39,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     string,
     whole,
 )
@@ -381,7 +381,7 @@ class _Folder:
                     model=string(summary.get("current_model_id")),
                     cwd=string(own.get("cwd")),
                     git_branch=string(summary.get("head_branch")),
-                    started=moment(summary.get("created_at")),
+                    started=milliseconds(summary.get("created_at")),
                     parent=string(summary.get("parent_session_id")),
                     more={
                         key: found for key in _SUMMARY_FIELDS if (found := string(summary.get(key)))

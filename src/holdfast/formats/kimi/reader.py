@@ -30,7 +30,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     string,
     usage_in,
 )
@@ -127,7 +127,7 @@ class _Lane:
             return
         if not self.has_begun:
             self.has_begun = True
-            started = moment(mapping(record.value).get("timestamp"))
+            started = milliseconds(mapping(record.value).get("timestamp"))
             fork = Fork.DELEGATION if of is not None else None
             about = About(started=started)
             yield StrandStarted(strand=self._name, line=record.line, about=about, of=of, fork=fork)
@@ -146,7 +146,7 @@ class _Lane:
     def _told(self, record: SourceRecord, message: Message) -> MessageEvent:
         native = SourceMetadata(
             reply=self._reply if message.role is Role.ASSISTANT else "",
-            at=moment(mapping(record.value).get("timestamp")),
+            at=milliseconds(mapping(record.value).get("timestamp")),
         )
         key = self._keys.take("", record.line)
         return MessageEvent(

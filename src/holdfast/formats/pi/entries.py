@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EntryContent",
-    "EntryNames",
+    "EntryIds",
     "WrittenEntries",
     "contents_of",
     "copied",
@@ -174,8 +174,8 @@ class EntryContent:
     fields: JsonObject
 
 
-class EntryNames:
-    """Gives every entry a name and a time, the same whenever the session is written."""
+class EntryIds:
+    """Gives every entry an id and a time, the same whenever the session is written."""
 
     def __init__(self, about: About) -> None:
         self.session = about.id
@@ -185,8 +185,8 @@ class EntryNames:
         self._used: set[str] = set()
         self._now = _START if about.started is None else about.started
 
-    def name(self, wanted: str, key: str) -> str:
-        """Return the wanted name, or one that is made of the key."""
+    def id_for(self, wanted: str, key: str) -> str:
+        """Return the wanted id if it is free, else one that is made of the key."""
         found, count = wanted, 0
         while not found or found in self._used:
             found = digest(f"{self.session}\n{key}\n{count}")[: 8 + count]
@@ -194,9 +194,9 @@ class EntryNames:
         self._used.add(found)
         return found
 
-    def has(self, name: str) -> bool:
-        """Say whether an entry has that name."""
-        return name in self._used
+    def has(self, id_: str) -> bool:
+        """Say whether an entry has that id."""
+        return id_ in self._used
 
     def time(self, at: int | None) -> int:
         """Return a time; what has none comes a moment after what was written before."""
@@ -205,7 +205,7 @@ class EntryNames:
 
 
 class WrittenEntries:
-    """Knows which entries messages became, and what those say."""
+    """Knows the ids of the entries that messages became, and what those entries hold."""
 
     def __init__(self) -> None:
         self.contents: dict[str, EntryContent] = {}
@@ -237,13 +237,13 @@ class WrittenEntries:
         return None if name is None else self.copies.get(name, name)
 
 
-def header(about: About, names: EntryNames) -> dict[str, object]:
+def header(about: About, ids: EntryIds) -> dict[str, object]:
     """Return the first line of a file."""
     started = _START if about.started is None else about.started
     found: dict[str, object] = {
         "type": "session",
         "version": 3,
-        "id": names.session,
+        "id": ids.session,
         "timestamp": iso(started),
         "cwd": about.cwd,
     }
