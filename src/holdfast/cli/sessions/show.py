@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from holdfast.cli.flags import session_argument, setting_flags
-from holdfast.cli.inspect import Frame, conversation_strip, legend, window_bar
+from holdfast.cli.inspect import MapScale, conversation_strip, legend, window_bar
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, table
 from holdfast.cli.store import with_store
@@ -200,7 +200,7 @@ def _usage(shown: SessionDetails) -> str:
 
 def _maps(shown: SessionDetails, view: OutputScreen) -> Iterator[Line]:
     window, threshold = shown.limits.window, shown.limits.threshold
-    frame = Frame(window=window, threshold=threshold, width=view.width, colored=view.colored)
+    scale = MapScale(window=window, threshold=threshold, width=view.width, colored=view.colored)
     census = shown.usage
     share = f"{census.tokens / max(window, 1):.0%}"
     yield (
@@ -208,12 +208,12 @@ def _maps(shown: SessionDetails, view: OutputScreen) -> Iterator[Line]:
         Styled(f": {counted(len(shown.window), 'message')}, "),
         Styled(f"{census.tokens:,} of {window:,} tokens, {share} used"),
     )
-    yield from window_bar(census, frame)
+    yield from window_bar(census, scale)
     if census.tokens:
         yield (Styled("the conversation", "bold"), Styled(" from beginning to end"))
-        yield conversation_strip(census, frame)
+        yield conversation_strip(census, scale)
         yield ()
-        yield from legend(census, frame)
+        yield from legend(census, scale)
 
 
 def message_drawn(
