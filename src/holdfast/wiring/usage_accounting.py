@@ -122,7 +122,7 @@ class UsageAccounting:
     def bill(self, report: CompactionReport) -> Bill | None:
         """Return what a compaction costs that is about to be stored; None where that is not known.
 
-        The next request is then expected to miss the cache, and no warning is given for it.
+        It also notes the compaction as the reason why the prefix of the next request changes.
         """
         if not isinstance(report.result, Folded | Pruned):
             return None
