@@ -287,7 +287,7 @@ class _Request:
 
 
 class Accountant:
-    """Keeps the cache's books for one conversation.
+    """Follows what a cache holds of one conversation, and what its calls cost.
 
     Call `expect` when a request goes out and `report` when it was answered. A request that failed
     is not reported, and the next `expect` takes its place. Moments are milliseconds since the

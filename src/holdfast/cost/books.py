@@ -58,7 +58,7 @@ class GivenPrices:
 
 @dataclass(frozen=True, slots=True)
 class Layered:
-    """Several books; the first one that knows a model answers."""
+    """Several price books; the first one that knows a model answers."""
 
     books: tuple[PriceBook, ...]
 

@@ -1,6 +1,6 @@
 """Which model writes a summary, and what happens when it does not.
 
-The rules are one generator, `answering`: it decides, and yields what it wants done as values.
+The rules are one generator, `answer_with_fallback`: it decides, and yields what it wants as values.
 `SummarizerFallback` holds the little that outlives a call and carries the effects out, blocking or
 awaiting.
 
