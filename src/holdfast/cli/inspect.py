@@ -78,12 +78,12 @@ class MapScale:
     colored: bool = False
 
 
-def window_bar(census: ContextMap, scale: MapScale) -> list[Line]:
+def window_bar(usage: ContextMap, scale: MapScale) -> list[Line]:
     """Return the kinds stacked in one bar against threshold and window."""
     room = scale.width - 4
-    whole = max(scale.window, census.tokens, 1)
-    used = min(max(round(census.tokens / whole * room), 1), room) if census.tokens else 0
-    kinds = census.kinds
+    whole = max(scale.window, usage.tokens, 1)
+    used = min(max(round(usage.tokens / whole * room), 1), room) if usage.tokens else 0
+    kinds = usage.kinds
     # Share columns out by weight, the largest remainders first; what exists gets one if it can.
     total = max(sum(kinds.values()), 1)
     exact = {kind: weight / total * used for kind, weight in kinds.items()}
@@ -100,37 +100,37 @@ def window_bar(census: ContextMap, scale: MapScale) -> list[Line]:
     return [
         (Styled(" ["), *bar, Styled("]")),
         (Styled(_pointer(f"threshold {scale.threshold:,}", place + 2, scale.width), "dim"),),
-        *_overflow(census, scale, room, whole),
+        *_overflow(usage, scale, room, whole),
     ]
 
 
-def conversation_strip(census: ContextMap, scale: MapScale) -> Line:
+def conversation_strip(usage: ContextMap, scale: MapScale) -> Line:
     """Return the conversation from left to right, each column an equal number of tokens."""
     columns = columns_of(
-        ((kind, tokens) for pieces in census.pieces for kind, tokens in pieces),
-        census.tokens,
+        ((kind, tokens) for pieces in usage.pieces for kind, tokens in pieces),
+        usage.tokens,
         scale.width - 4,
     )
     runs = [_run(kind, 1, scale) for kind in columns]
     return (Styled(" ["), *joined(runs), Styled("]"))
 
 
-def fold_strip(census: ContextMap, folded: frozenset[int], scale: MapScale) -> Line:
+def fold_strip(usage: ContextMap, folded: frozenset[int], scale: MapScale) -> Line:
     """Return below the conversation which part of it would be folded and which would stay."""
     columns = columns_of(
-        ((index in folded, weight) for index, weight in enumerate(census.weights)),
-        census.tokens,
+        ((index in folded, weight) for index, weight in enumerate(usage.weights)),
+        usage.tokens,
         scale.width - 4,
     )
     signs = [Styled("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
     return (Styled(" ["), *joined(signs), Styled("]"))
 
 
-def legend(census: ContextMap, scale: MapScale) -> list[Line]:
+def legend(usage: ContextMap, scale: MapScale) -> list[Line]:
     """Return the kinds with their letters, tokens and shares."""
     lines: list[Line] = []
-    total = max(census.tokens, 1)
-    for kind, tokens in census.kinds.items():
+    total = max(usage.tokens, 1)
+    for kind, tokens in usage.kinds.items():
         sign = _run(kind, 1, scale)
         share = f"{tokens / total:.1%}"
         lines.append((Styled("  "), sign, Styled(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
@@ -176,8 +176,8 @@ def _pointer(label: str, column: int, width: int) -> str:
     return f"{label} ^".rjust(column + 1)
 
 
-def _overflow(census: ContextMap, scale: MapScale, room: int, whole: int) -> list[Line]:
-    if census.tokens <= scale.window:
+def _overflow(usage: ContextMap, scale: MapScale, room: int, whole: int) -> list[Line]:
+    if usage.tokens <= scale.window:
         return []
     place = min(round(scale.window / whole * room), room - 1)
     return [(Styled(_pointer(f"window {scale.window:,}", place + 2, scale.width), "bold red"),)]

@@ -123,14 +123,14 @@ def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) 
 
 
 def _map(label: str, transcript: Transcript, scale: MapScale) -> Iterator[Line]:
-    census = context_map(transcript, Scale())
+    usage = context_map(transcript, Scale())
     yield (
         Styled(label, "bold"),
-        Styled(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
-        Styled(f", {census.tokens / scale.window:.0%} of a window of {scale.window:,}"),
+        Styled(f": {counted(len(transcript), 'message')}, {counted(usage.tokens, 'token')}"),
+        Styled(f", {usage.tokens / scale.window:.0%} of a window of {scale.window:,}"),
     )
-    yield from window_bar(census, scale)
-    yield from legend(census, scale)
+    yield from window_bar(usage, scale)
+    yield from legend(usage, scale)
     yield ()
 
 

@@ -172,7 +172,7 @@ def listed(rows: Sequence[ResumeChoice], width: int, now: int) -> list[Line]:
 
 
 def chosen(store: Store, rows: Sequence[ResumeChoice], answer: str) -> Session | None:
-    """Return the conversation that an answer means, by number, title or id; None for none.
+    """Return the conversation that an answer means, by number, title or id; None if it means none.
 
     Raises:
         Unusable: when the answer means no conversation, or several.
