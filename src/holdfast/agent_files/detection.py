@@ -141,6 +141,7 @@ class UnreadableFile:
 
 
 Look: TypeAlias = FoundFile | SkippedFile | UnreadableFile
+"""What a look at a file found."""
 
 
 def examine_all(files: Iterable[File], reading: ReadOptions) -> list[Look]:

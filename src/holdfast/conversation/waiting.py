@@ -92,7 +92,7 @@ def is_inside(engine: WindowEngine) -> bool:
 
 
 def inside(engine: WindowEngine, steps: Steps[Result]) -> Steps[Result]:
-    """Let foreign code that the steps call know that it is in a pass of the engine."""
+    """Run steps so that `is_inside` is true for whatever foreign code they call."""
     step = partial(next, steps)
     while True:
         token = _inside.set((*_inside.get(), engine))

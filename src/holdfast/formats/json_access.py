@@ -115,7 +115,7 @@ _DEAREST = 1e9
 
 
 def count(value: object) -> int:
-    """Return the value when it is a whole number from 0 to 2**53, which can be a count; else 0."""
+    """Return the value when it is a whole number from 0 to below 2**53, else 0."""
     # A JSON number is a plain `int`; true and false are of a type of their own.
     return value if type(value) is int and 0 <= value < _MOST else 0
 

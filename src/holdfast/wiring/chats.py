@@ -161,10 +161,9 @@ class Chats:
     def open(self, id_: str) -> Conversation:
         """Return a stored conversation, or a new branch of one that was left for another.
 
-        What a killed process had heard of an answer is kept.
-
-        It goes on with its own model and window. One that ended when the user began anew is open
-        again. One that was branched off from stays as it is, and goes on in another branch.
+        What a killed process had heard of an answer is kept. The conversation goes on with its
+        own model and window. One that ended when the user began anew is open again. One that was
+        branched off from stays as it is, and goes on in another branch.
 
         Raises:
             ConfigError: when its model cannot be had here, or when it is too large for what the

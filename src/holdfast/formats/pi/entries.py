@@ -55,12 +55,12 @@ _REASONS = frozenset(["stop", "length", "toolUse", "error", "aborted"])
 
 
 def user(message: Message, at: int) -> dict[str, object]:
-    """Return what a user said."""
+    """Return a user's message as Pi writes it."""
     return {"role": "user", "content": list(blocks(message.parts)), "timestamp": at}
 
 
 def answer(message: Message, native: SourceMetadata, at: int) -> dict[str, object]:
-    """Return an answer of the model, with all that Pi expects to know of one."""
+    """Return an answer of the model as Pi writes it, with every field that Pi expects."""
     more = native.more
     # Whose answer it is, as far as its thinking gives that away.
     thinking = [part for part in message.parts if isinstance(part, Thinking)]
@@ -86,7 +86,7 @@ def answer(message: Message, native: SourceMetadata, at: int) -> dict[str, objec
 
 
 def result(found: ToolResult, name: str, at: int) -> dict[str, object]:
-    """Return what a tool answered."""
+    """Return the result of a tool as Pi writes it."""
     return {
         "role": "toolResult",
         "toolCallId": found.call_id,
@@ -98,7 +98,7 @@ def result(found: ToolResult, name: str, at: int) -> dict[str, object]:
 
 
 def command(message: Message, more: JsonObject, at: int) -> dict[str, object]:
-    """Return a command that the user ran in the chat, from the words that it was read as."""
+    """Return a command that the user ran as Pi writes it, from the words that it was read as."""
     asked, *rest = [part.text for part in message.parts if isinstance(part, Text)] or [""]
     output = next((text for text in rest if text != ran_note(more)), "")
     ran = {key: value for key, value in more.items() if key != "role"}
@@ -115,7 +115,7 @@ def command(message: Message, more: JsonObject, at: int) -> dict[str, object]:
 
 
 def blocks(parts: Iterable[Part]) -> Iterator[dict[str, object]]:
-    """Return parts as blocks, without the results of tools, which are messages of their own."""
+    """Yield the content blocks of parts; results of tools are left out, being messages."""
     for part in parts:
         match part:
             case Thinking():
