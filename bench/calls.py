@@ -19,7 +19,7 @@ from holdfast.ports import Prompt
 from holdfast.session import Entry, Head, Kind, Refreshed, Session, SessionState, Usage
 from holdfast.system.system_clock import SystemClock
 from holdfast.wire import DIALECTS, Body
-from holdfast.wiring.ledgers import Ledger
+from holdfast.wiring.usage_accounting import UsageAccounting
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -97,9 +97,9 @@ def calls_table(calls: dict[int, CallCosts], weights: dict[int, float]) -> Table
     columns = ("work", "messages", "MB", "median µs", "p95 µs", "max µs", f"against {SIZES[0]}")
     note = (
         f"After each of the same {APPENDED} messages was appended ({APPENDED_ANTHROPIC} in "
-        "Anthropic's layout): `should_compress`; the ledger's `prepare` and `settle`, which set "
-        "the markers, expect what the cache does and take in the report; and the messages of the "
-        "request, as the agent sends them, copied so that a caller may change them "
+        "Anthropic's layout): `should_compress`; the accounting's `prepare` and `settle`, which "
+        "set the markers, expect what the cache does and take in the report; and the messages of "
+        "the request, as the agent sends them, copied so that a caller may change them "
         f"({APPENDED_ANTHROPIC} times), or written anew."
     )
     return Table("per-call", columns, tuple(rows), note)
@@ -138,7 +138,7 @@ def _prepared(
     """Return the seconds for bodies, and those for marks and books."""
     log = _Log(DIALECTS["openai"].decode(Body([*messages, *fresh])))
     mirror = LiveWindow(cast("Store", log), holdfast.Compressor(), "bench")
-    ledger = Ledger(model, SystemClock())
+    accounting = UsageAccounting(model, SystemClock())
     written: list[float] = []
     booked: list[float] = []
     for size in range(len(messages), len(log.entries) + 1):
@@ -147,8 +147,8 @@ def _prepared(
         started = time.perf_counter()
         body = mirror.shared_body(model.dialect)
         made = time.perf_counter()
-        ledger.prepare(Prompt(body=body))
-        ledger.settle(Usage(calls=1, input_tokens=_TOKENS * size))
+        accounting.prepare(Prompt(body=body))
+        accounting.settle(Usage(calls=1, input_tokens=_TOKENS * size))
         written.append(made - started)
         booked.append(time.perf_counter() - made)
     # The first call reads everything.

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, cast
 
 from bench.report import Bar, Result, Table, alone, shared
 from bench.transcripts import transcript
+from holdfast.agent_files.detection import FoundFile, ReadOptions, examine, gather
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, examine, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.formats.catalog import SESSIONS
@@ -104,7 +104,7 @@ def _written(path: Path, agent: str, messages: int) -> Path:
 
 def _found(paths: Iterable[Path]) -> list[FoundFile]:
     files = find_files(map(str, paths)).files
-    looks = [examine(file, Reading()) for file in files]
+    looks = [examine(file, ReadOptions()) for file in files]
     return [look for look in looks if isinstance(look, FoundFile) and not look.is_spread]
 
 
@@ -162,7 +162,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _row_at_once(name: str, paths: Sequence[Path]) -> tuple[Cell, ...]:
-    looks = gather(find_files(map(str, paths)).files, Reading())
+    looks = gather(find_files(map(str, paths)).files, ReadOptions())
     size = sum(look.size for look in looks if isinstance(look, FoundFile)) / MEGABYTE
     messages, seconds = min((_imported_at_once(paths) for _ in range(ROUNDS)), key=itemgetter(1))
     return name, round(size, 1), messages, round(seconds, 2), size / seconds, ""
@@ -183,7 +183,7 @@ def _imported_at_once(paths: Sequence[Path]) -> tuple[int, float]:
             with closing(SqliteStore(path)) as store:
                 job = ImportJob(store, settings)
                 pool.start(files)
-                looks = gather(files, Reading(), pool.examine)
+                looks = gather(files, ReadOptions(), pool.examine)
                 found = [look for look in looks if isinstance(look, FoundFile)]
                 done = list(pool.take(found, job.take) or map(job.take, found))
                 job.join(done)

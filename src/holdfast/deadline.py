@@ -285,7 +285,7 @@ class _Turn:
             return _next_turn()
 
     def give_up(self) -> None:
-        """Hand the turn on although the call may still run; nothing where it is over."""
+        """Hand the turn on although the call may still run; where it is over, do nothing."""
         global _awaited
         with _changing:
             if self in _turns:
@@ -433,7 +433,7 @@ def _hung(seconds: float) -> Hung:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Return what an error says in one line; nothing where it fails to: that is foreign code."""
+    """Return what an error says in one line; "" where that raises, since it is foreign code."""
     try:
         return " ".join(str.__str__(str(error)).split())
     except BaseException:  # noqa: BLE001 - somebody else's error, which may fail in anything

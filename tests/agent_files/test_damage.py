@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, examine
+from holdfast.agent_files.detection import (
+    FoundFile,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
+    examine,
+)
 from holdfast.formats.events import MessageEvent, Problem, StrandStarted
 from tests.agent_files.agent_files import file_at
 from tests.formats.samples import FORMAT_OF, SESSIONS
@@ -54,7 +60,7 @@ def test_a_damaged_file_is_told_as_far_as_it_goes(
     path = tmp_path / "session"
     for _ in range(4):
         path.write_bytes(damage((SESSIONS / name).read_bytes(), chance))
-        match examine(file_at(path), Reading()):
+        match examine(file_at(path), ReadOptions()):
             case FoundFile() as found:
                 strands: set[str] = set()
                 keys: set[str] = set()
@@ -71,5 +77,5 @@ def test_a_damaged_file_is_told_as_far_as_it_goes(
                             assert reason
                         case _:
                             pass
-            case Passed(reason=reason) | Closed(reason=reason):
+            case SkippedFile(reason=reason) | UnreadableFile(reason=reason):
                 assert reason

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from holdfast.agent_files.detection import FileWatch, FoundFile, Look, ReadOptions, SkippedFile
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FileWatch, FoundFile, Look, Passed, Reading
 from holdfast.formats.events import MessageEvent
 from tests.agent_files.agent_files import (
     file_at,
@@ -17,7 +17,7 @@ from tests.agent_files.agent_files import (
 
 def watch_of(folder: Path, *known: Path) -> FileWatch:
     files = [file for file in find_files([str(folder)]).files if file.path in known]
-    return FileWatch(lambda: find_files([str(folder)]), Reading(live=True), files)
+    return FileWatch(lambda: find_files([str(folder)]), ReadOptions(live=True), files)
 
 
 def told(looks: tuple[Look, ...]) -> list[list[str]]:
@@ -63,7 +63,7 @@ def test_a_file_that_was_empty_is_looked_at_again_when_it_is_not(tmp_path: Path)
     path.touch()
     watch = watch_of(tmp_path)
     (look,) = watch.look()
-    assert isinstance(look, Passed)
+    assert isinstance(look, SkippedFile)
     write_pi(path, "one", "a")
     assert told(watch.look()) == [["a"]]
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.inspect import Frame, conversation_strip, fold_strip, legend, window_bar
+from holdfast.cli.inspect import MapScale, conversation_strip, fold_strip, legend, window_bar
 from holdfast.cli.screen import plain
 from holdfast.tokens import Scale
 from holdfast.transcript import Media, Message, Role, Text, ToolCall, ToolResult
@@ -18,47 +18,47 @@ def test_bars_fill_their_frame_exactly(sizes: list[int], width: int, window: int
     messages = tuple(
         Message(list(Role)[index % 3], (Text("word " * size),)) for index, size in enumerate(sizes)
     )
-    census = context_map(messages, Scale())
-    frame = Frame(window=window, threshold=window // 2, width=width)
-    bar = plain(window_bar(census, frame)[:1])
+    usage = context_map(messages, Scale())
+    scale = MapScale(window=window, threshold=window // 2, width=width)
+    bar = plain(window_bar(usage, scale)[:1])
     assert len(bar) == width - 1
     if messages:
-        assert len(plain([conversation_strip(census, frame)])) == width - 1
-        assert len(plain([fold_strip(census, frozenset({0}), frame)])) == width - 1
+        assert len(plain([conversation_strip(usage, scale)])) == width - 1
+        assert len(plain([fold_strip(usage, frozenset({0}), scale)])) == width - 1
 
 
 def test_half_a_window_is_half_a_bar() -> None:
-    census = context_map((WORDS, REPLY), Scale())
-    frame = Frame(window=2 * census.tokens, threshold=census.tokens, width=84)
-    bar, pointer = plain(window_bar(census, frame)).split("\n")
+    usage = context_map((WORDS, REPLY), Scale())
+    scale = MapScale(window=2 * usage.tokens, threshold=usage.tokens, width=84)
+    bar, pointer = plain(window_bar(usage, scale)).split("\n")
     assert bar == f" [{'U' * 20}{'A' * 20}{'.' * 40}]"
-    assert pointer == " " * 42 + f"^ threshold {census.tokens:,}"
+    assert pointer == " " * 42 + f"^ threshold {usage.tokens:,}"
 
 
 def test_what_is_over_the_window_says_where_the_window_ends() -> None:
-    census = context_map((WORDS, REPLY), Scale())
-    frame = Frame(window=census.tokens // 2, threshold=census.tokens // 4, width=84)
-    assert f"window {frame.window:,}" in plain(window_bar(census, frame))
+    usage = context_map((WORDS, REPLY), Scale())
+    scale = MapScale(window=usage.tokens // 2, threshold=usage.tokens // 4, width=84)
+    assert f"window {scale.window:,}" in plain(window_bar(usage, scale))
 
 
 def test_the_strip_follows_the_conversation() -> None:
-    census = context_map((WORDS, REPLY, WORDS, REPLY), Scale())
-    frame = Frame(window=9_999, threshold=5_000, width=44)
-    runs = plain([conversation_strip(census, frame)])
+    usage = context_map((WORDS, REPLY, WORDS, REPLY), Scale())
+    scale = MapScale(window=9_999, threshold=5_000, width=44)
+    runs = plain([conversation_strip(usage, scale)])
     assert runs == f" [{'U' * 10}{'A' * 10}{'U' * 10}{'A' * 10}]"
-    folded = plain([fold_strip(census, frozenset({0, 1}), frame)])
+    folded = plain([fold_strip(usage, frozenset({0, 1}), scale)])
     assert folded == f" [{'-' * 20}{'=' * 20}]"
 
 
 def test_images_count_wherever_they_are() -> None:
     result = ToolResult("c", (Text("seen"), Media()))
     message = Message(Role.ASSISTANT, (ToolCall("c", "look"),))
-    census = context_map((message, Message(Role.TOOL, (result,))), Scale())
-    assert census.kinds[ContentKind.IMAGES] == 1_500
-    assert sum(census.kinds.values()) == census.tokens
-    assert [kind for kind in census.kinds if kind is not ContentKind.ASSISTANT] == [
+    usage = context_map((message, Message(Role.TOOL, (result,))), Scale())
+    assert usage.kinds[ContentKind.IMAGES] == 1_500
+    assert sum(usage.kinds.values()) == usage.tokens
+    assert [kind for kind in usage.kinds if kind is not ContentKind.ASSISTANT] == [
         ContentKind.CALLS,
         ContentKind.RESULTS,
         ContentKind.IMAGES,
     ]
-    assert len(legend(census, Frame(9_999, 5_000, 80))) == len(census.kinds)
+    assert len(legend(usage, MapScale(9_999, 5_000, 80))) == len(usage.kinds)

@@ -15,7 +15,7 @@ from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Rep
 from holdfast.conversation import StoredConversation
 from holdfast.conversation.compactor import LastRequest, flaws_of
 from holdfast.conversation.dependencies import Switch
-from holdfast.conversation.effects import await_
+from holdfast.conversation.waiting import await_
 from holdfast.errors import ConfigError, DecodeError, StoreError
 from holdfast.ports import Amendment, Lease
 from holdfast.session import Change, CompactionRecord, Draft, Head, Refreshed, Session

@@ -15,9 +15,9 @@ from functools import partial
 import pytest
 
 from holdfast.conversation import StoredConversation
-from holdfast.conversation.effects import wait
 from holdfast.conversation.lease import Free, Taken, hold_lease, lease_holder
 from holdfast.conversation.passes import CompactionTrigger, commit, compaction_pass
+from holdfast.conversation.waiting import wait
 from holdfast.ports import Lease
 from holdfast.testing import FixedClock
 from tests.conversation.talking import talk

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.engines.summarizer_fallback import READY, Cooldown, after
+from holdfast.engines.summarizer_fallback import READY, Cooldown, cooldown_after
 from holdfast.summary import Declined, Failure
 
 
@@ -18,21 +18,23 @@ from holdfast.summary import Declined, Failure
     ],
 )
 def test_each_failure_has_its_pause(failure: Failure, seconds: float) -> None:
-    assert after(Declined(failure, "why"), now=100.0) == Cooldown(100.0 + seconds, "why", seconds)
+    assert cooldown_after(Declined(failure, "why"), now=100.0) == Cooldown(
+        100.0 + seconds, "why", seconds
+    )
 
 
 def test_a_longer_wish_of_the_provider_extends_the_pause() -> None:
     declined = Declined(Failure.TRANSIENT, "why", retry_after=90.0)
-    assert after(declined, now=0.0) == Cooldown(90.0, "why", 90.0)
+    assert cooldown_after(declined, now=0.0) == Cooldown(90.0, "why", 90.0)
 
 
 def test_a_shorter_wish_of_the_provider_does_not_shorten_the_pause() -> None:
     declined = Declined(Failure.TRANSIENT, "why", retry_after=10.0)
-    assert after(declined, now=0.0) == Cooldown(60.0, "why", 60.0)
+    assert cooldown_after(declined, now=0.0) == Cooldown(60.0, "why", 60.0)
 
 
 def test_a_refused_credential_has_no_pause() -> None:
-    assert after(Declined(Failure.AUTH, "why"), now=0.0) == READY
+    assert cooldown_after(Declined(Failure.AUTH, "why"), now=0.0) == READY
 
 
 @pytest.mark.parametrize(("now", "left"), [(18.0, 42.0), (50.0, 10.0)])

@@ -12,7 +12,7 @@ from holdfast.engines.summarizer_fallback import (
     AskSummarizer,
     Dropped,
     Wait,
-    answering,
+    answer_with_fallback,
 )
 from holdfast.errors import (
     ConfigError,
@@ -193,7 +193,7 @@ def test_a_short_retry_after_is_waited_out_once(way: Asking) -> None:
 def test_only_a_retry_after_that_a_turn_can_bear_is_waited_out(wish: float, waits: bool) -> None:
     main = scripted()
     limited = Declined(Failure.TRANSIENT, "HTTP 429", retry_after=wish)
-    flow = answering(ASK, (main,))
+    flow = answer_with_fallback(ASK, (main,))
     assert next(flow) == AskSummarizer(main, ASK)
     if waits:
         assert flow.send(limited) == Wait(wish)
@@ -206,14 +206,14 @@ def test_only_a_retry_after_that_a_turn_can_bear_is_waited_out(wish: float, wait
 def test_a_limited_summary_model_is_replaced_rather_than_waited_for() -> None:
     small, main = scripted(name="small"), scripted()
     limited = Declined(Failure.TRANSIENT, "HTTP 429", retry_after=1.0)
-    flow = answering(ASK, (small, main))
+    flow = answer_with_fallback(ASK, (small, main))
     assert next(flow) == AskSummarizer(small, ASK)
     assert flow.send(limited) == Dropped(small, limited, main)
     assert next(flow) == AskSummarizer(main, ASK)
 
 
 def test_a_driver_that_replies_nothing_to_a_call_is_told() -> None:
-    flow = answering(ASK, (scripted(),))
+    flow = answer_with_fallback(ASK, (scripted(),))
     next(flow)
     with pytest.raises(TypeError, match="replied to with an Answer"):
         flow.send(None)

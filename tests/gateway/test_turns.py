@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.gateway.bodies import read_body, spliced
 from holdfast.gateway.client_turn import ClientTurn
 from holdfast.gateway.tree_file import TreeFile

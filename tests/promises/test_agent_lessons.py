@@ -13,7 +13,7 @@ from holdfast.memory_runtime import MemoryHub
 from holdfast.ports import MemoryProvider
 from holdfast.testing import FixedClock
 from holdfast.wiring import Conversation
-from holdfast.wiring.ledgers import Ledger
+from holdfast.wiring.usage_accounting import UsageAccounting
 from tests.agent.scripted import ScriptedModel, call, calls, words
 from tests.promises.conversations import turn
 
@@ -131,15 +131,15 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(plac
     )
     answers = [words("One."), words("Two."), words("Three.")]
     model = ScriptedModel(answers, name="claude-x", dialect="anthropic")
-    ledger = Ledger(model, FixedClock(1_000.0), prices=prices)
+    accounting = UsageAccounting(model, FixedClock(1_000.0), prices=prices)
     with opened(place) as chat:
-        chat.live.deps = replace(chat.live.deps, bill=ledger.bill)
+        chat.live.deps = replace(chat.live.deps, bill=accounting.bill)
         chat.set_system("You are careful. " * 400)
         grown(chat, range(10))
-        agent = Agent(chat, model, caching=ledger)
+        agent = Agent(chat, model, caching=accounting)
         list(agent.turn("First"))
         list(agent.turn("Second"))
-        before = ledger.tally.last
+        before = accounting.tally.last
         assert before is not None
         assert isinstance(before.expected.link, Extended)
         chat.compress()
@@ -148,7 +148,7 @@ def test_a_compaction_has_a_price_and_the_block_that_broke_the_cache_a_name(plac
         assert record.cache_cost > 0
         assert "break_even" in record.report
         list(agent.turn("Third"))
-        after = ledger.tally.last
+        after = accounting.tally.last
         assert after is not None
         link = after.expected.link
         assert isinstance(link, Changed)

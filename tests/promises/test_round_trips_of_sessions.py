@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.agent_files.detection import FoundFile, ReadOptions, gather
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, gather
 from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
@@ -136,7 +136,7 @@ HOLDS = {
 
 
 def sessions_at(path: Path) -> list[FoundFile]:
-    looks = gather(find_files([str(path)]).files, Reading())
+    looks = gather(find_files([str(path)]).files, ReadOptions())
     return [look for look in looks if isinstance(look, FoundFile)]
 
 

@@ -16,7 +16,7 @@ from holdfast.config.settings import Auxiliary, ModelSettings, SummaryModel
 from holdfast.errors import ConfigError, SummarizerUnavailable
 from holdfast.wiring import Compressor, compress
 from holdfast.wiring.asynchronous import AsyncConversation
-from holdfast.wiring.chats import Chats, Wishes
+from holdfast.wiring.chats import ChatOptions, Chats
 from holdfast.wiring.conversations import Conversation
 from holdfast.wiring.engines import load_engine
 from holdfast.wiring.registry import Conversations
@@ -235,10 +235,10 @@ def test_a_switch_of_models_switches_who_writes_the_record(tmp_path: Path) -> No
 
 def test_in_a_chat_its_model_writes_the_record(tmp_path: Path) -> None:
     with provider(chat(RECORD)) as main, provider(error(404, "no such model")) as small:
-        wishes = Wishes(approve=lambda _: False, memory=False, directory=tmp_path)
+        options = ChatOptions(approve=lambda _: False, memory=False, directory=tmp_path)
         for settings in (configured(main=main), configured(main=main, separate=small)):
             sized = replace(settings, model=replace(settings.model, context_length=WINDOW))
-            chats = Chats(sized, {"HOLDFAST_HOME": str(tmp_path)}, wishes)
+            chats = Chats(sized, {"HOLDFAST_HOME": str(tmp_path)}, options)
             opened = chats.begin("")
             opened.add(MESSAGES)
             assert origin(opened.compress())[1] == "main-model"
@@ -246,7 +246,7 @@ def test_in_a_chat_its_model_writes_the_record(tmp_path: Path) -> None:
         assert small.requests
         silent = configured(main=main, provider="none")
         sized = replace(silent, model=replace(silent.model, context_length=WINDOW))
-        chats = Chats(sized, {"HOLDFAST_HOME": str(tmp_path)}, wishes)
+        chats = Chats(sized, {"HOLDFAST_HOME": str(tmp_path)}, options)
         opened = chats.begin("")
         opened.add(MESSAGES)
         assert origin(opened.compress()) == ("deterministic", "")

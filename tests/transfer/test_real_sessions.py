@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, ReadOptions, examine
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, examine
 from holdfast.compaction.repair import repair
 from holdfast.ports import Store
 from holdfast.session import Session
@@ -22,7 +22,7 @@ AGENTS = ("claude_code", "codex", "pi", "openclaw", "hermes", "swe_agent", "open
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_real_file_is_taken_once_and_told_as_it_was_taken(shared: Path, agent: str) -> None:
     files = find_files([str(shared / "data" / "sessions" / agent)]).files
-    looks = [examine(file, Reading()) for file in files]
+    looks = [examine(file, ReadOptions()) for file in files]
     found = [look for look in looks if isinstance(look, FoundFile) and not look.is_spread]
     assert found
     for each in found:

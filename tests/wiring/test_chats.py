@@ -20,7 +20,7 @@ from holdfast.session import EndReason, Fork, Session
 from holdfast.testing import FixedClock
 from holdfast.transcript import Transcript
 from holdfast.wiring.assembly import WINDOW
-from holdfast.wiring.chats import PROMPT, Chats, Wishes
+from holdfast.wiring.chats import PROMPT, ChatOptions, Chats
 from holdfast.wiring.conversations import Conversation
 from tests.engines.seen import SeenContext
 from tests.providers.local import local_model
@@ -46,8 +46,8 @@ def chats(
         named = ModelSettings(name="m", base_url=f"{server.url}/v1", **model)
         settings = replace(settings or Settings(), model=named)
         allow = more.pop("allow", lambda _: False)
-        wishes = Wishes(approve=allow, memory=memory, tools=tools, directory=home, **more)
-        opened = Chats(settings, {"HOLDFAST_HOME": str(home)}, wishes)
+        options = ChatOptions(approve=allow, memory=memory, tools=tools, directory=home, **more)
+        opened = Chats(settings, {"HOLDFAST_HOME": str(home)}, options)
         try:
             yield opened, server
         finally:
@@ -149,7 +149,7 @@ def test_nothing_is_folded_for_a_smaller_window_unless_somebody_says_so(tmp_path
 
 def test_a_model_that_cannot_be_had_is_a_sentence_and_changes_nothing(tmp_path: Path) -> None:
     settings = Settings()
-    opened = Chats(settings, {"HOLDFAST_HOME": str(tmp_path)}, Wishes(approve=lambda _: False))
+    opened = Chats(settings, {"HOLDFAST_HOME": str(tmp_path)}, ChatOptions(approve=lambda _: False))
     for model, reason in {
         "claude-opus-5": "there is no credential; set ANTHROPIC_API_KEY, or",
         "gpt-5": "there is no credential; set OPENAI_API_KEY, or",
@@ -186,7 +186,7 @@ def test_a_model_is_checked_when_somebody_switches_to_it(
     local_model(1_024).close()
     told = f"{name} cannot be had here: {reason}.*smollm2 stays"
     environ = {"HOLDFAST_HOME": str(tmp_path)}
-    opened = Chats(Settings(), environ, Wishes(approve=lambda _: False))
+    opened = Chats(Settings(), environ, ChatOptions(approve=lambda _: False))
     try:
         chat = opened.begin("")
         with pytest.raises(ConfigError, match=told):
@@ -202,7 +202,7 @@ def test_an_aside_is_not_heard_by_the_conversation(tmp_path: Path) -> None:
         chat.add_user("One")
         chat.add_assistant("Two")
         before = chat.messages()
-        events = list(opened.aside(chat, "Why?"))
+        events = list(opened.side_question(chat, "Why?"))
         assert [event.reply for event in events if isinstance(event, Done)] == ["Yes."]
         assert chat.messages() == before
         assert server.requests[-1].fields["messages"][-1] == {"role": "user", "content": "Why?"}
@@ -282,7 +282,7 @@ def test_a_compaction_has_a_price_only_where_prices_are_known(tmp_path: Path) ->
     with chats(tmp_path) as (opened, _):
         chat = opened.begin("")
         list(opened.agent(chat).turn("Hi"))
-        assert opened.forecast(chat) is None
+        assert opened.compaction_estimate(chat) is None
 
 
 class Told(MemoryProvider):

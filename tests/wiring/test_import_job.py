@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, ReadOptions, gather
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import FoundFile, Reading, gather
 from holdfast.config import Settings
 from holdfast.ports.store import Listing
 from holdfast.session import Addition
@@ -33,7 +33,7 @@ def job(store: SqliteStore) -> ImportJob:
 
 
 def finds(*paths: Path) -> list[FoundFile]:
-    looks = gather(find_files(map(str, paths)).files, Reading())
+    looks = gather(find_files(map(str, paths)).files, ReadOptions())
     return [look for look in looks if isinstance(look, FoundFile)]
 
 
@@ -210,7 +210,7 @@ def test_a_file_in_which_nothing_is_said_is_empty(job: ImportJob, tmp_path: Path
     assert job.take(found) == ImportResult(
         found, ImportTally(), ImportStatus.EMPTY, "nothing is said in it"
     )
-    other = Reading(format="claude-code")
+    other = ReadOptions(format="claude-code")
     (look,) = gather(find_files([str(write_pi(tmp_path / "b", "b", "one"))]).files, other)
     assert isinstance(look, FoundFile)
     outcome = job.take(look)

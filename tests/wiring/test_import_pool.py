@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import FoundFile, ReadOptions, examine_all, gather
 from holdfast.agent_files.finding import File, find_files
-from holdfast.agent_files.opening import FoundFile, Reading, examine_all, gather
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.ports import Listing
@@ -40,7 +40,7 @@ def settings(place: Path) -> Settings:
 
 def finds(folder: Path) -> list[FoundFile]:
     heard: list[int] = []
-    looks = gather(find_files([str(folder)]).files, Reading(seen=heard.append))
+    looks = gather(find_files([str(folder)]).files, ReadOptions(seen=heard.append))
     return [look for look in looks if isinstance(look, FoundFile)]
 
 
@@ -151,7 +151,7 @@ def test_processes_find_out_what_one_would(place: Path, tmp_path: Path, *, is_ki
     (tmp_path / "notes.txt").write_text("no session")
     files = find_files([str(tmp_path)]).files
     heard: list[int] = []
-    reading = Reading(seen=heard.append)
+    reading = ReadOptions(seen=heard.append)
     with ImportPool(settings(place), jobs=3) as pool:
         pool.start_early(files)
         if is_killed:

@@ -81,7 +81,7 @@ class Delegate:
         return _SPEC
 
     def needs_approval(self, arguments: Arguments) -> str:
-        """Return nothing: what the sub-agent does asks for itself."""
+        """Return "": what the sub-agent does asks for itself."""
         del arguments
         return ""
 

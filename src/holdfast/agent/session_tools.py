@@ -50,7 +50,7 @@ class Plan:
         return _SPEC
 
     def needs_approval(self, arguments: Arguments) -> str:
-        """Return nothing: a plan changes nothing outside the conversation."""
+        """Return "": a plan changes nothing outside the conversation."""
         del arguments
         return ""
 
@@ -98,7 +98,7 @@ class MemoryTool:
         self._memory = memory
 
     def needs_approval(self, arguments: Arguments) -> str:
-        """Return nothing: memory has its own rules about what it takes."""
+        """Return "": memory has its own rules about what it takes."""
         del arguments
         return ""
 
@@ -135,7 +135,7 @@ class PastSessions:
         return self._spec
 
     def needs_approval(self, arguments: Arguments) -> str:
-        """Return nothing: reading one's own past needs nobody's leave."""
+        """Return "": reading one's own past needs nobody's leave."""
         del arguments
         return ""
 

@@ -29,7 +29,7 @@ from holdfast.agent.events import (
     WindowCompacted,
 )
 from holdfast.agent.toolbox import Toolbox
-from holdfast.conversation.effects import wait
+from holdfast.conversation.waiting import wait
 from holdfast.errors import ModelError, ModelOverflow, ModelUnavailable
 from holdfast.memory.prompt_block import Scrubber
 from holdfast.ports import Prompt
@@ -347,7 +347,7 @@ class Agent:
     def _attempt(
         self, backoff: Backoff, drafts: Drafts
     ) -> Generator[Event, None, _Got | Stopped | None]:
-        """Ask once; returns nothing when it is worth another try, after what that needs."""
+        """Ask once; returns None when another try is worth it, after what that needs."""
         try:
             answer = yield from self._ask(drafts)
         except ModelOverflow as error:

@@ -76,22 +76,22 @@ class ReadFile:
         },
     )
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, workplace: Workplace) -> None:
         """Read in this directory."""
-        self._place = place
+        self._workplace = workplace
 
     def needs_approval(self, arguments: Arguments) -> str:
         """Return a question for a file outside the directory."""
-        return self._place.leave_question(words(arguments, "path"))
+        return self._workplace.leave_question(words(arguments, "path"))
 
     def run(self, arguments: Arguments) -> str:
         """Return the lines, and what there is beyond them."""
-        path = self._place.resolve(words(arguments, "path"))
+        path = self._workplace.resolve(words(arguments, "path"))
         first = number(arguments, "first_line", 1)
         last = min(number(arguments, "last_line", first + _MOST_LINES - 1), first + _MOST_LINES - 1)
-        lines = _text(path, self._place.name(path)).splitlines()
+        lines = _text(path, self._workplace.name(path)).splitlines()
         if first > max(len(lines), 1):
-            raise ToolFailed(f"{self._place.name(path)} has {len(lines)} lines only")
+            raise ToolFailed(f"{self._workplace.name(path)} has {len(lines)} lines only")
         shown, last = _within(lines[first - 1 : last], first)
         text = "\n".join(shown)
         if first == 1 and last >= len(lines):
@@ -115,24 +115,24 @@ class ListFiles:
         },
     )
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, workplace: Workplace) -> None:
         """List in this directory."""
-        self._place = place
+        self._workplace = workplace
 
     def needs_approval(self, arguments: Arguments) -> str:
         """Return a question for a folder outside the directory."""
-        return self._place.leave_question(words(arguments, "path", "."))
+        return self._workplace.leave_question(words(arguments, "path", "."))
 
     def run(self, arguments: Arguments) -> str:
         """Return the names, folders with a slash."""
-        folder = self._place.resolve(words(arguments, "path", "."))
+        folder = self._workplace.resolve(words(arguments, "path", "."))
         pattern = words(arguments, "pattern", "")
         if not folder.is_dir():
-            raise ToolFailed(f"{self._place.name(folder)} is no folder")
+            raise ToolFailed(f"{self._workplace.name(folder)} is no folder")
         try:
             found = _names_below(folder, pattern) if pattern else _entries(folder)
         except OSError as error:
-            raise ToolFailed(f"{self._place.name(folder)} cannot be listed: {error}") from None
+            raise ToolFailed(f"{self._workplace.name(folder)} cannot be listed: {error}") from None
         more = "\n[there are more; narrow the pattern]" if len(found) > _MOST_ENTRIES else ""
         return ("\n".join(found[:_MOST_ENTRIES]) or "(nothing)") + more
 
@@ -158,19 +158,19 @@ class SearchFiles:
         },
     )
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, workplace: Workplace) -> None:
         """Search in this directory."""
-        self._place = place
+        self._workplace = workplace
 
     def needs_approval(self, arguments: Arguments) -> str:
         """Return a question for a place outside the directory."""
-        return self._place.leave_question(words(arguments, "path", "."))
+        return self._workplace.leave_question(words(arguments, "path", "."))
 
     def run(self, arguments: Arguments) -> str:
         """Return the matches as `file:line: text`."""
         wanted = {
-            "root": str(self._place.root),
-            "path": str(self._place.resolve(words(arguments, "path", "."))),
+            "root": str(self._workplace.root),
+            "path": str(self._workplace.resolve(words(arguments, "path", "."))),
             "pattern": words(arguments, "pattern"),
             "names": words(arguments, "names", "*"),
         }
@@ -261,9 +261,9 @@ class RunCommand:
         },
     )
 
-    def __init__(self, place: Workplace, *, most: int = _MOST_OUTPUT) -> None:
+    def __init__(self, workplace: Workplace, *, most: int = _MOST_OUTPUT) -> None:
         """Run in this directory; of a long output so many bytes are returned."""
-        self._place = place
+        self._workplace = workplace
         self._most = most
 
     def needs_approval(self, arguments: Arguments) -> str:
@@ -284,7 +284,7 @@ class RunCommand:
         process = subprocess.Popen(
             command,
             shell=True,
-            cwd=self._place.root,
+            cwd=self._workplace.root,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

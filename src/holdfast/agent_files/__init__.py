@@ -1,6 +1,6 @@
 """Other agents' files on this machine: where they are, what they are, and what they tell.
 
-Read in this order: `files`, `finding`, `places`, `opening`, `databases`.
+Read in this order: `files`, `finding`, `places`, `detection`, `databases`.
 """
 
 __all__: list[str] = []

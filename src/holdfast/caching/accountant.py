@@ -1,9 +1,10 @@
-"""The accountant of a conversation: says before each call what the cache will do, and checks it.
+"""Predicts what a provider's cache does with each call, checks it, and prices calls.
 
-It follows the provider's published rules over the digests of what was sent. A difference between
-what it expects and what is reported is a finding: a prefix that changed where nobody meant it to,
-or a cache that forgot. Each link of a request covers its block and everything before
-it, so two requests share a prefix exactly as far as their links are equal.
+Compactions are priced too: what one costs, and what it saves. The prediction follows the
+provider's published rules over the digests of what was sent. A difference between what it expects
+and what is reported is a finding: a prefix that changed where nobody meant it to, or a cache that
+forgot. Each link of a request covers its block and everything before it, so two requests share a
+prefix exactly as far as their links are equal.
 """
 
 from __future__ import annotations
@@ -260,7 +261,7 @@ def usual_support(sent: Sent) -> Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What an accountant goes by."""
+    """What an accountant knows of providers: how they cache, how to count, what they charge."""
 
     support: Callable[[Sent], Support] = usual_support
     counter: Counter | None = None
@@ -286,7 +287,7 @@ class _Request:
 
 
 class Accountant:
-    """Keeps the cache's books for one conversation.
+    """Follows what a cache holds of one conversation, and what its calls cost.
 
     Call `expect` when a request goes out and `report` when it was answered. A request that failed
     is not reported, and the next `expect` takes its place. Moments are milliseconds since the

@@ -183,7 +183,7 @@ class Shrink:
     kept: int = 0
     """The tokens at the start that stay as they are, and so stay cached."""
     brief: int = 0
-    """What the summarizer reads; nothing where no model is asked."""
+    """Tokens that the summarizer reads; 0 where no model is asked."""
     summary: int = 0
     """What it writes."""
 

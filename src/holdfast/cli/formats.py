@@ -11,7 +11,7 @@ from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.formats import FORMATS
 
 if TYPE_CHECKING:
-    from holdfast.agent_files.opening import Look
+    from holdfast.agent_files.detection import Look
 
 __all__ = ["command"]
 
@@ -36,19 +36,19 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     """
     if files:
         # Imported only here: the list needs no file.
-        from holdfast.agent_files.opening import Closed, FoundFile, Reading, examine
+        from holdfast.agent_files.detection import FoundFile, ReadOptions, UnreadableFile, examine
         from holdfast.cli.files import named_files
 
         with named_files(files) as find:
             walk = find()
-            looks = [examine(file, Reading()) for file in walk.files]
+            looks = [examine(file, ReadOptions()) for file in walk.files]
         entries = [_fields(look) for look in looks]
         entries += (_unreadable(str(each.path), each.reason) for each in walk.refused)
         if as_json:
             show_json(entries)
         else:
             screen().show([_line(each) for each in entries])
-        if walk.refused or any(isinstance(look, Closed) for look in looks):
+        if walk.refused or any(isinstance(look, UnreadableFile) for look in looks):
             return Exit.FAILED
         return (
             Exit.DONE if any(isinstance(look, FoundFile) for look in looks) else Exit.NOTHING_TO_DO
@@ -77,7 +77,7 @@ def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
 
 
 def _fields(look: Look) -> dict[str, object]:
-    from holdfast.agent_files.opening import FoundFile
+    from holdfast.agent_files.detection import FoundFile
 
     if not isinstance(look, FoundFile):
         return _unreadable(look.file.shown, look.reason)

@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from holdfast.agent_files.detection import (
+    AUTO,
+    FileWatch,
+    FoundFile,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
+    gather,
+)
 from holdfast.agent_files.finding import find_in_places
-from holdfast.agent_files.opening import AUTO, Closed, FileWatch, FoundFile, Passed, Reading, gather
 from holdfast.cli.files import PIPE, named_files
 from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
@@ -42,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Unpack
 
+    from holdfast.agent_files.detection import Look
     from holdfast.agent_files.finding import File, Walk
-    from holdfast.agent_files.opening import Look
     from holdfast.cli.screen import ProgressMeter
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult
@@ -258,7 +266,7 @@ def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
         known = [file for file in walk.files if wanted.is_known(file)]
         seen = set(known)
         fresh = [file for file in walk.files if file not in seen]
-        reading = Reading(format=wanted.format, seen=meter.advance)
+        reading = ReadOptions(format=wanted.format, seen=meter.advance)
         try:
             if wanted.pool is None:
                 taking.take_all(gather(fresh, reading))
@@ -283,7 +291,7 @@ def follow(
         tell(f"following {counted(len(walk.files), 'file')}; Ctrl-C ends it")
     with meter_for(silent=wanted.silent) as meter:
         taking = ImportRun(wanted.take, meter)
-        reading = Reading(format=wanted.format, live=True, seen=meter.advance)
+        reading = ReadOptions(format=wanted.format, live=True, seen=meter.advance)
         watch = FileWatch(find, reading, known)
         try:
             done = taking.take_all(watch.look())
@@ -326,7 +334,7 @@ class ImportRun:
         self._take = take
         self._meter = meter
         self._taken: dict[Path, ImportResult] = {}
-        self._others: dict[Path, Passed | Closed] = {}
+        self._others: dict[Path, SkippedFile | UnreadableFile] = {}
 
     def take_all(self, looks: Sequence[Look], pool: ImportPool | None = None) -> list[ImportResult]:
         """Take what was found, and return what became of it; what happened before is kept.
@@ -359,9 +367,11 @@ class ImportRun:
         return ImportReport(
             taken=taken,
             passed=tuple(
-                each for each in others if isinstance(each, Passed) and not each.file.is_named
+                each for each in others if isinstance(each, SkippedFile) and not each.file.is_named
             ),
-            closed=tuple(each for each in others if isinstance(each, Closed) or each.file.is_named),
+            closed=tuple(
+                each for each in others if isinstance(each, UnreadableFile) or each.file.is_named
+            ),
             refused=walk.refused,
             known=tuple(file for file in known if file.path not in seen),
             seconds=seconds,

@@ -18,8 +18,8 @@ from holdfast.wiring.import_job import ImportStatus
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holdfast.agent_files.detection import SkippedFile, UnreadableFile
     from holdfast.agent_files.finding import File, Refused
-    from holdfast.agent_files.opening import Closed, Passed
     from holdfast.agent_files.places import Place
     from holdfast.cli.screen import Line
     from holdfast.wiring.import_job import ImportResult
@@ -51,9 +51,9 @@ class ImportReport:
     """Everything that happened to files."""
 
     taken: tuple[ImportResult, ...] = ()
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[SkippedFile, ...] = ()
     """Files without a session that lay beside others."""
-    closed: tuple[Closed | Passed, ...] = ()
+    closed: tuple[UnreadableFile | SkippedFile, ...] = ()
     """Files that cannot be read, and those that were named and hold no session."""
     refused: tuple[Refused, ...] = ()
     known: tuple[File, ...] = ()

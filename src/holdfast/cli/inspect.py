@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from holdfast.views.inspection import Inspection
 
 __all__ = [
-    "Frame",
+    "MapScale",
     "columns_of",
     "command",
     "conversation_strip",
@@ -69,8 +69,8 @@ _BLOCK = "█"
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """What the map is drawn against, and on what."""
+class MapScale:
+    """The window, threshold and terminal width that a map is drawn to."""
 
     window: int
     threshold: int
@@ -78,12 +78,12 @@ class Frame:
     colored: bool = False
 
 
-def window_bar(census: ContextMap, frame: Frame) -> list[Line]:
+def window_bar(usage: ContextMap, scale: MapScale) -> list[Line]:
     """Return the kinds stacked in one bar against threshold and window."""
-    room = frame.width - 4
-    whole = max(frame.window, census.tokens, 1)
-    used = min(max(round(census.tokens / whole * room), 1), room) if census.tokens else 0
-    kinds = census.kinds
+    room = scale.width - 4
+    whole = max(scale.window, usage.tokens, 1)
+    used = min(max(round(usage.tokens / whole * room), 1), room) if usage.tokens else 0
+    kinds = usage.kinds
     # Share columns out by weight, the largest remainders first; what exists gets one if it can.
     total = max(sum(kinds.values()), 1)
     exact = {kind: weight / total * used for kind, weight in kinds.items()}
@@ -94,51 +94,51 @@ def window_bar(census: ContextMap, frame: Frame) -> list[Line]:
         shares[max(roomy, key=lambda kind: shares[kind] - exact[kind])] -= 1
     while sum(shares.values()) < used:
         shares[max(shares, key=lambda kind: exact[kind] - shares[kind])] += 1
-    bar = [_run(kind, shares[kind], frame) for kind in kinds]
+    bar = [_run(kind, shares[kind], scale) for kind in kinds]
     bar.append(Styled(_FREE * (room - used), "dim"))
-    place = min(round(frame.threshold / whole * room), room - 1)
+    place = min(round(scale.threshold / whole * room), room - 1)
     return [
         (Styled(" ["), *bar, Styled("]")),
-        (Styled(_pointer(f"threshold {frame.threshold:,}", place + 2, frame.width), "dim"),),
-        *_overflow(census, frame, room, whole),
+        (Styled(_pointer(f"threshold {scale.threshold:,}", place + 2, scale.width), "dim"),),
+        *_overflow(usage, scale, room, whole),
     ]
 
 
-def conversation_strip(census: ContextMap, frame: Frame) -> Line:
+def conversation_strip(usage: ContextMap, scale: MapScale) -> Line:
     """Return the conversation from left to right, each column an equal number of tokens."""
     columns = columns_of(
-        ((kind, tokens) for pieces in census.pieces for kind, tokens in pieces),
-        census.tokens,
-        frame.width - 4,
+        ((kind, tokens) for pieces in usage.pieces for kind, tokens in pieces),
+        usage.tokens,
+        scale.width - 4,
     )
-    runs = [_run(kind, 1, frame) for kind in columns]
+    runs = [_run(kind, 1, scale) for kind in columns]
     return (Styled(" ["), *joined(runs), Styled("]"))
 
 
-def fold_strip(census: ContextMap, folded: frozenset[int], frame: Frame) -> Line:
+def fold_strip(usage: ContextMap, folded: frozenset[int], scale: MapScale) -> Line:
     """Return below the conversation which part of it would be folded and which would stay."""
     columns = columns_of(
-        ((index in folded, weight) for index, weight in enumerate(census.weights)),
-        census.tokens,
-        frame.width - 4,
+        ((index in folded, weight) for index, weight in enumerate(usage.weights)),
+        usage.tokens,
+        scale.width - 4,
     )
     signs = [Styled("-" if gone else "=", "dim" if gone else "bold green") for gone in columns]
     return (Styled(" ["), *joined(signs), Styled("]"))
 
 
-def legend(census: ContextMap, frame: Frame) -> list[Line]:
+def legend(usage: ContextMap, scale: MapScale) -> list[Line]:
     """Return the kinds with their letters, tokens and shares."""
     lines: list[Line] = []
-    total = max(census.tokens, 1)
-    for kind, tokens in census.kinds.items():
-        sign = _run(kind, 1, frame)
+    total = max(usage.tokens, 1)
+    for kind, tokens in usage.kinds.items():
+        sign = _run(kind, 1, scale)
         share = f"{tokens / total:.1%}"
         lines.append((Styled("  "), sign, Styled(f" {kind:<13}{tokens:>10,} tokens {share:>7}")))
     return lines
 
 
-def _run(kind: ContentKind, count: int, frame: Frame) -> Styled:
-    return Styled((_BLOCK if frame.colored else _LETTERS[kind]) * count, _COLORS[kind])
+def _run(kind: ContentKind, count: int, scale: MapScale) -> Styled:
+    return Styled((_BLOCK if scale.colored else _LETTERS[kind]) * count, _COLORS[kind])
 
 
 def columns_of(pieces: Iterable[tuple[Mark, int]], total: int, room: int) -> list[Mark]:
@@ -176,11 +176,11 @@ def _pointer(label: str, column: int, width: int) -> str:
     return f"{label} ^".rjust(column + 1)
 
 
-def _overflow(census: ContextMap, frame: Frame, room: int, whole: int) -> list[Line]:
-    if census.tokens <= frame.window:
+def _overflow(usage: ContextMap, scale: MapScale, room: int, whole: int) -> list[Line]:
+    if usage.tokens <= scale.window:
         return []
-    place = min(round(frame.window / whole * room), room - 1)
-    return [(Styled(_pointer(f"window {frame.window:,}", place + 2, frame.width), "bold red"),)]
+    place = min(round(scale.window / whole * room), room - 1)
+    return [(Styled(_pointer(f"window {scale.window:,}", place + 2, scale.width), "bold red"),)]
 
 
 _FIGURES = frozenset({0, 2, 3})
@@ -264,13 +264,13 @@ def inspection_drawn(
     found: Inspection, view: OutputScreen, *, top: int, messages: bool
 ) -> list[Line]:
     """Return the map, the counts, the heaviest messages and what a compaction would do."""
-    frame = Frame(
+    scale = MapScale(
         window=found.policy.context_length,
         threshold=found.policy.threshold_tokens,
         width=view.width,
         colored=view.colored,
     )
-    lines = [*_heading(found), (), *_maps(found, frame), (), *legend(found.usage, frame), ()]
+    lines = [*_heading(found), (), *_maps(found, scale), (), *legend(found.usage, scale), ()]
     if top and found.transcript:
         lines += [(Styled("heaviest messages", "bold"),)]
         lines += [*_listing(found, found.heaviest(top), view.width), ()]
@@ -309,16 +309,16 @@ def _heading(found: Inspection) -> Iterator[Line]:
         )
 
 
-def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
-    room = frame.width - 4
-    whole = max(frame.window, found.usage.tokens)
-    percent = f"{found.usage.tokens / max(frame.window, 1):.0%}"
+def _maps(found: Inspection, scale: MapScale) -> Iterator[Line]:
+    room = scale.width - 4
+    whole = max(scale.window, found.usage.tokens)
+    percent = f"{found.usage.tokens / max(scale.window, 1):.0%}"
     yield (
         Styled("the window", "bold"),
-        Styled(f" of {frame.window:,} tokens, {percent} used"),
+        Styled(f" of {scale.window:,} tokens, {percent} used"),
         Styled(f" (a column is {_tokens(whole / room)})", "dim"),
     )
-    yield from window_bar(found.usage, frame)
+    yield from window_bar(found.usage, scale)
     if not found.usage.tokens:
         return
     yield (
@@ -326,9 +326,9 @@ def _maps(found: Inspection, frame: Frame) -> Iterator[Line]:
         Styled(" from beginning to end"),
         Styled(f" (a column is {_tokens(found.usage.tokens / room)})", "dim"),
     )
-    yield conversation_strip(found.usage, frame)
+    yield conversation_strip(found.usage, scale)
     if isinstance(found.decision, CompactionPlan):
-        yield fold_strip(found.usage, found.folded, frame)
+        yield fold_strip(found.usage, found.folded, scale)
         yield (Styled("  = stays   - would be folded", "dim"),)
 
 

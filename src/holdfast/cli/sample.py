@@ -14,7 +14,7 @@ import click
 
 from holdfast.cli.compress import figures
 from holdfast.cli.files import write_output
-from holdfast.cli.inspect import Frame, legend, window_bar
+from holdfast.cli.inspect import MapScale, legend, window_bar
 from holdfast.cli.root import Exit, as_typed, examples
 from holdfast.cli.screen import Styled, screen, show_json, wrapped
 from holdfast.config import Settings
@@ -110,8 +110,8 @@ def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) 
     """Return everything that is shown."""
     after = showing.report.result.transcript
     policy = showing.policy
-    frame = Frame(policy.context_length, policy.threshold_tokens, view.width, view.colored)
-    lines: list[Line] = [*_map("before", showing.before, frame), *_map("after", after, frame)]
+    scale = MapScale(policy.context_length, policy.threshold_tokens, view.width, view.colored)
+    lines: list[Line] = [*_map("before", showing.before, scale), *_map("after", after, scale)]
     lines += [*_record(after, view.width, full=full), ()]
     lines += [(Styled("what the model sees now", "bold"),), *_shape(after, view.width), ()]
     lines += [(Styled("what happened", "bold"),), *figures(showing.report, view.width), ()]
@@ -122,15 +122,15 @@ def sample_drawn(showing: SampleRun, view: OutputScreen, *, full: bool = False) 
     return lines
 
 
-def _map(label: str, transcript: Transcript, frame: Frame) -> Iterator[Line]:
-    census = context_map(transcript, Scale())
+def _map(label: str, transcript: Transcript, scale: MapScale) -> Iterator[Line]:
+    usage = context_map(transcript, Scale())
     yield (
         Styled(label, "bold"),
-        Styled(f": {counted(len(transcript), 'message')}, {counted(census.tokens, 'token')}"),
-        Styled(f", {census.tokens / frame.window:.0%} of a window of {frame.window:,}"),
+        Styled(f": {counted(len(transcript), 'message')}, {counted(usage.tokens, 'token')}"),
+        Styled(f", {usage.tokens / scale.window:.0%} of a window of {scale.window:,}"),
     )
-    yield from window_bar(census, frame)
-    yield from legend(census, frame)
+    yield from window_bar(usage, scale)
+    yield from legend(usage, scale)
     yield ()
 
 

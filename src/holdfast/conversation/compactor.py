@@ -17,9 +17,15 @@ from holdfast.compaction import (
 )
 from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
-from holdfast.conversation.effects import Background, Join, Sleep, inside, is_inside
 from holdfast.conversation.lease import Taken, hold_lease
-from holdfast.conversation.passes import CompactionTrigger, Pass, abandoned, commit, compaction_pass
+from holdfast.conversation.passes import (
+    CompactionTrigger,
+    PassResult,
+    abandoned,
+    commit,
+    compaction_pass,
+)
+from holdfast.conversation.waiting import Background, Join, Sleep, inside, is_inside
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.ports import Amendment
 from holdfast.session import REPORTED_KEY, WINDOW_KEY
@@ -27,8 +33,8 @@ from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport
-    from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
+    from holdfast.conversation.waiting import Steps
     from holdfast.ports import Store, WindowEngine
     from holdfast.session import Change, CompactionRecord, Session, Usage, Window
 
@@ -336,12 +342,12 @@ class AutoCompactor:
                     return True
         return True
 
-    def _pass(self, trigger: CompactionTrigger) -> Steps[Pass]:
+    def _pass(self, trigger: CompactionTrigger) -> Steps[PassResult]:
         """Make one pass, after the one that is under way."""
         live = self._live
         if is_inside(live.deps.engine):
             reason = "this is called from within a compaction of the same conversation"
-            return Pass(abandoned(live.window.transcript, reason), live.session)
+            return PassResult(abandoned(live.window.transcript, reason), live.session)
         mine: Future[None] = Future()
         while True:
             # Asked for, a job that nothing drives any more lets go of the pass.

@@ -48,7 +48,7 @@ _CALLS_BEFORE = 8
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match that counts."""
+    """A hit with its entry, after repeats and the current window are left out."""
 
     tier: MatchTier
     entry: Entry
@@ -58,7 +58,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One message that a search found."""
+    """A message that answers a search, with the words of it to show."""
 
     entry: Entry
     snippet: str
@@ -68,7 +68,7 @@ class Found:
 
 
 class Finder:
-    """Finds what one query asks for."""
+    """Finds the matches of one query, past those that repeat what is known."""
 
     def __init__(
         self, store: Store, wanted: Discovery | Inside, now: int, presence: Presence = NOWHERE
@@ -77,9 +77,9 @@ class Finder:
 
         Args:
             store: Where to look.
-            wanted: What to look for.
+            wanted: The query, its scope and its limits.
             now: The time, for what is recent.
-            presence: What need not be found because the current window shows it.
+            presence: The messages that the current window shows, which are left out.
         """
         self.query: Query = parse(wanted.query)
         self._store = store
@@ -116,7 +116,10 @@ class Finder:
         return self._ordered(chosen.values())[self._wanted.offset : self._count]
 
     def messages(self, *roots: str) -> tuple[Match, ...]:
-        """Return the best matches of some lineages, or of all; a question takes many."""
+        """Return the best matches of some lineages, or of all.
+
+        There are more than the limit: the passages to quote are chosen among them.
+        """
         filters = replace(self._wanted.scope.filters, lineages=roots, exclude_sources=())
         hits = self._sorted(self._search(filters, max(_DEEP, self._count)))
         return tuple(islice(filter(None, map(self._counted, hits)), max(_QUOTABLE, self._count)))
@@ -206,7 +209,7 @@ def found_messages(store: Store, wanted: Inside, now: int) -> tuple[Found, ...]:
 
     Args:
         store: Where to look.
-        wanted: What to look for; without a session, in every conversation.
+        wanted: The query, its scope and its limits; without a session, in every conversation.
         now: The time, for what is recent.
     """
     finder = Finder(store, wanted, now)
@@ -230,7 +233,7 @@ def found_messages(store: Store, wanted: Inside, now: int) -> tuple[Found, ...]:
 
 
 def source_of(found: Match, *, is_end: bool = False) -> Source:
-    """Return a match as a message that may be quoted."""
+    """Return a match as a source of passages to quote: its text, and what its words weigh."""
     whole = found.whole
     is_quiet = is_output(whole) or whole.role is Role.SYSTEM
     return Source(

@@ -169,7 +169,7 @@ class Lineage:
     def _told(self, reason: str, changed: Result) -> Result:
         """Return what came of a change of the window, after listeners were told, if any did."""
         if changed:
-            self._live.turned(reason)
+            self._live.tell_rewound(reason)
         return changed
 
     def _forked(self, wanted: _Wanted) -> Session:

@@ -170,11 +170,11 @@ class LiveSession:
             self.session = self.state.session
         return self._window.window
 
-    def shown(self, dialect: str) -> Body:
+    def body(self, dialect: str) -> Body:
         """Return the window, as it was read last, as a provider reads it."""
         return self._window.body(dialect)
 
-    def shared(self, dialect: str) -> Body:
+    def shared_body(self, dialect: str) -> Body:
         """Return the same for a receiver that changes no message: they are the window's own."""
         return self._window.shared_body(dialect)
 
@@ -215,8 +215,8 @@ class LiveSession:
             self._tell_listeners(switch)
         return leaf.is_live
 
-    def turned(self, reason: str) -> None:
-        """Tell listeners that the window was turned back or forth in the same session."""
+    def tell_rewound(self, reason: str) -> None:
+        """Tell listeners that an undo, a redo or a rewind changed the window of this session."""
         self._tell_listeners(Switch(self.id, self.id, reason, rewound=True))
 
     def adopt(self, session: Session) -> None:
@@ -228,7 +228,14 @@ class LiveSession:
             self._tell_engine(session, boundary_reason="compression", old_session_id=old)
 
     def spawn(self, spawn: Spawn) -> Session:
-        """Create a child that takes over, and let every pointer follow, all or nothing."""
+        """Create a child that takes over, and let every pointer follow, all or nothing.
+
+        A listener may veto: when one raises, no child is stored, and pointers and the listeners
+        that had heard of it go back.
+
+        Raises:
+            HoldfastError: when a listener refuses the switch.
+        """
         child, listeners = spawn.child, self.deps.listeners
         switch = Switch(child.parent or "", child.id, child.fork or "")
         told: list[Listener] = []
@@ -264,7 +271,7 @@ class LiveSession:
         try:
             with self.lock:
                 self.refresh()
-                messages = self.shown("openai").messages
+                messages = self.body("openai").messages
         except HoldfastError:
             messages = []
         self.deps.engine.end(self.id, messages)

@@ -230,7 +230,7 @@ def shortened(
     count: Callable[[Message], int],
     redact: Callable[[str], str] = str,
 ) -> Message | None:
-    """Return the message with its oversized results cut in the middle, or nothing if all fit.
+    """Return the message with its oversized results cut in the middle; None if all fit.
 
     Args:
         message: What tools answered.

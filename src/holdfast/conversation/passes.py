@@ -1,4 +1,7 @@
-"""One compaction of a stored session: under the lease, from a snapshot, swapped at once."""
+"""A pass: one compaction of a stored session, under its lease.
+
+The window is read, a new one is computed from that snapshot, and the session gets it in one step.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
 from holdfast.conversation.dependencies import Strategy
-from holdfast.conversation.effects import Summarize
 from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.system_prompt import heading_of, with_prompt
+from holdfast.conversation.waiting import Summarize
 from holdfast.errors import Conflict, SessionEnded
 from holdfast.ports import Blocking
 from holdfast.session import (
@@ -29,18 +32,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from holdfast.conversation.dependencies import Dependencies
-    from holdfast.conversation.effects import Steps
     from holdfast.conversation.live import LiveSession
+    from holdfast.conversation.waiting import Steps
     from holdfast.ports import WindowEngine
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["CompactionTrigger", "Pass", "abandoned", "commit", "compaction_pass", "pieces_of"]
+__all__ = ["CompactionTrigger", "PassResult", "abandoned", "commit", "compaction_pass", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionTrigger:
-    """A compaction that is wanted, and why."""
+    """What a pass is asked to do, and what set it off."""
 
     name: str
     """`manual`, `in_loop`, `preflight`, `hygiene`, `recovery`, `ahead_of_time`, `model_switch`."""
@@ -48,8 +51,8 @@ class CompactionTrigger:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """How a compaction went, and the session in which the conversation goes on."""
+class PassResult:
+    """How a pass ended, and the session in which the conversation goes on."""
 
     report: CompactionReport
     session: Session
@@ -81,8 +84,8 @@ def compaction_pass(
     session: Session,
     window: Window,
     trigger: CompactionTrigger,
-    keep: Callable[[Change], Session],
-) -> Steps[Pass]:
+    store_change: Callable[[Change], Session],
+) -> Steps[PassResult]:
     """Compact the window of a session: read before, then computed, then stored in one step.
 
     What was appended since then stays, after what the compaction made. If anybody else changed
@@ -93,14 +96,14 @@ def compaction_pass(
         session: The session.
         window: Its window as it was read.
         trigger: What is wanted, and why.
-        keep: Stores the result, as `commit` does, and returns the session that goes on.
+        store_change: Stores the result, as `commit` does, and returns the session that goes on.
     """
     engine = deps.engine
     with hold_lease(deps, session.id) as lease:
         if isinstance(lease, Taken):
             holder = lease.lease.holder
             reason = f"another compaction of this session is running, by {holder}"
-            return Pass(abandoned(window.transcript, reason), session, holder)
+            return PassResult(abandoned(window.transcript, reason), session, holder)
         shown = with_prompt(window.transcript, heading_of(session).prompt)
         engine.host = replace(engine.host, goal=session.goal, remembered=())
         request = replace(
@@ -111,13 +114,13 @@ def compaction_pass(
         )
         report = yield from _engine_pass(engine, shown, request)
         if not isinstance(report.result, Folded | Pruned):
-            return Pass(report, session)
+            return PassResult(report, session)
         change = _change(deps, window, report, trigger)
         try:
-            return Pass(report, keep(change))
+            return PassResult(report, store_change(change))
         except (Conflict, SessionEnded) as error:
             given_up = abandoned(window.transcript, str(error))
-            return Pass(given_up, session, is_overtaken=True)
+            return PassResult(given_up, session, is_overtaken=True)
 
 
 def _engine_pass(
@@ -136,9 +139,10 @@ def _engine_pass(
 
 
 def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tuple[Piece, ...]:
-    """Return a compacted transcript as what stays and what takes the place of something.
+    """Return a compacted transcript as the entries that it keeps and drafts for the rest.
 
-    Messages that a compaction leaves alone are the same objects afterwards.
+    Messages that a compaction leaves alone are the same objects afterwards. A draft names the
+    entry that it stands for, where there is one.
     """
     same = {id(entry.message): entry for entry in entries}
     owners: dict[object, int] = {}

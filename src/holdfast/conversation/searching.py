@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
-from holdfast.conversation.answering import Answering
 from holdfast.conversation.live import current_session
+from holdfast.conversation.search_runner import SearchRunner
 from holdfast.conversation.window import NOWHERE, presence_of
 from holdfast.errors import HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
@@ -138,14 +138,14 @@ class SessionSearch:
         if not asked.profile:
             id_ = self._session_id or current_session()
             current = presence_of(self._store, id_)
-            yield _Place(Answering(self._store, now, current, shows_all=asked.include_current))
+            yield _Place(SearchRunner(self._store, now, current, shows_all=asked.include_current))
             return
         if self._open_profile is None:
             yield _Place(None)
             return
         store = self._open_profile(asked.profile)
         try:
-            yield _Place(Answering(store, now, NOWHERE, shows_all=True))
+            yield _Place(SearchRunner(store, now, NOWHERE, shows_all=True))
         finally:
             store.close()
 
@@ -162,23 +162,23 @@ class SessionSearch:
 class _Place:
     """Where to look; None when there is no such place."""
 
-    answering: Answering | None
+    runner: SearchRunner | None
 
     def answer(self, asked: Asked) -> Result | Wrong:
         """Return what was asked for."""
-        if self.answering is None:
+        if self.runner is None:
             return Wrong("other profiles cannot be opened here; leave out profile")
         match asked.shape:
             case Discovery():
-                return self.answering.discovery(asked.shape)
+                return self.runner.discovery(asked.shape)
             case Inside():
-                return self.answering.inside(asked.shape)
+                return self.runner.inside(asked.shape)
             case Scroll():
-                return self.answering.scroll(asked.shape)
+                return self.runner.scroll(asked.shape)
             case Read(session_id):
-                return self.answering.read(session_id)
+                return self.runner.read(session_id)
             case Browse():
-                return self.answering.browse(asked.shape)
+                return self.runner.browse(asked.shape)
 
 
 def _wrong(problem: str) -> dict[str, object]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Self, TypeVar, get_args
 from holdfast.conversation.compactor import AutoCompactor
 from holdfast.conversation.decode_input import check_dialect
 from holdfast.conversation.difference import difference
-from holdfast.conversation.effects import Join, is_inside, wait
 from holdfast.conversation.finding import found_messages
 from holdfast.conversation.former_names import former_name
 from holdfast.conversation.lineage import Lineage
 from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
+from holdfast.conversation.waiting import Join, is_inside, wait
 from holdfast.errors import ConfigError, HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from holdfast.conversation.decode_input import Content
     from holdfast.conversation.dependencies import Dependencies
     from holdfast.conversation.difference import Difference
-    from holdfast.conversation.effects import Steps
     from holdfast.conversation.finding import Found
+    from holdfast.conversation.waiting import Steps
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Session, Usage
     from holdfast.transcript import Message, Transcript
@@ -217,7 +217,7 @@ class StoredConversation:
         yield from self.compactor.before_request()
         with self.live.lock:
             self.compactor.handed_out()
-            shown = (self.live.shared if shared else self.live.shown)(format)
+            shown = (self.live.shared_body if shared else self.live.body)(format)
         merges = self.live.deps.options.merge_roles if merge_roles is None else merge_roles
         # Other dialects have their own rules, and their codecs keep them.
         if not merges or format != "openai":
@@ -447,7 +447,7 @@ class StoredConversation:
         with self.live.lock:
             try:
                 self.live.refresh()
-                messages = self.live.shown("openai").messages
+                messages = self.live.body("openai").messages
             except HoldfastError:
                 messages = []
         return self.live.deps.engine.call(name, arguments, messages)

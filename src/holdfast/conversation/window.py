@@ -1,9 +1,4 @@
-"""The window of a live session, kept in memory at the cost of what is new, and those before it.
-
-After a rotation or a branch the words of one conversation lie in several logs. A thread joins them:
-the sessions on the way from where the conversation began to where it goes on now, each up to the
-point where the next one left it.
-"""
+"""The window of a live session, kept in memory: a look at the store costs only what is new."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.compaction.repair import repair
 from holdfast.conversation.system_prompt import Heading, heading_of, with_goal, with_prompt
 from holdfast.errors import UnknownSession
-from holdfast.session import Cause, Fork, Head, Kind, Window, latest_leaf, path_to
+from holdfast.session import Head, Window
 from holdfast.tokens import Load
 from holdfast.transcript import Role
 from holdfast.wire import DIALECTS, Body, SharedPrefix
@@ -22,19 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.ports import Store, WindowEngine
-    from holdfast.session import Entry, Session, SessionState, Span
+    from holdfast.session import Entry, SessionState, Span
     from holdfast.transcript import Transcript
 
 __all__ = [
     "NOWHERE",
     "LiveWindow",
     "Presence",
-    "Segment",
-    "Shown",
-    "Thread",
     "presence_of",
-    "shown_of",
-    "thread_of",
 ]
 
 
@@ -61,7 +51,7 @@ NOWHERE = Presence()
 
 
 def presence_of(store: Store, id_: str | None) -> Presence:
-    """Return what the window of a session shows; of one that is not stored here, nothing."""
+    """Return which messages the window of a session shows; none for one that is not stored here."""
     if not id_:
         return NOWHERE
     try:
@@ -227,7 +217,7 @@ def _own(value: object) -> object:
 
 
 def _grown(wire: _Written, waiting: list[str] | None, fresh: Transcript) -> _Written | None:
-    """Return the wire messages with the new ones, or nothing if all must be written anew.
+    """Return the wire messages with the new ones; None if all must be written anew.
 
     A message is written on its own, unless it comes between calls and their results.
     """
@@ -265,177 +255,3 @@ def _waiting(entries: Sequence[Entry]) -> list[str] | None:
             return waiting if waiting == list(asked)[len(asked) - len(waiting) :] else None
         answered.update(result.call_id for result in message.results)
     return []
-
-
-_BEGINS = frozenset({Fork.RESET, Fork.DELEGATION})
-"""Forks after which another conversation begins, although the lineage is the same."""
-_SHARES = frozenset({Fork.BRANCH, Fork.REVIEW})
-"""Forks that may leave their parent before its end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """The part of a conversation that lies in one session."""
-
-    session: Session
-    last: int
-    """The position up to which it belongs to the conversation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """The segments of a conversation, oldest first."""
-
-    store: Store
-    segments: tuple[Segment, ...]
-
-    @property
-    def leaf(self) -> Session:
-        """Return the session in which the conversation goes on."""
-        return self.segments[-1].session
-
-    @property
-    def title(self) -> str:
-        """Return the newest title."""
-        titles = (segment.session.title for segment in reversed(self.segments))
-        return next(filter(None, titles), "")
-
-    def first(self, count: int) -> tuple[Entry, ...]:
-        """Return the first messages."""
-        return self._after(0, 0, count)
-
-    def last(self, count: int) -> tuple[Entry, ...]:
-        """Return the last messages."""
-        return self._before(len(self.segments) - 1, self.segments[-1].last, count)
-
-    def around(self, entry: Entry, count: int) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-        """Return the messages before one and those after it."""
-        index = self._index(entry)
-        segment = self.segments[index]
-        # Most neighbors stand in the same session, where one look finds them.
-        near = self.store.said(
-            segment.session.id, entry.position - 1, before=count, after=count + 1
-        )
-        before = tuple(each for each in near if each.position < entry.position)
-        after = tuple(each for each in near if entry.position < each.position <= segment.last)
-        if len(before) < count and index > 0:
-            earlier = self.segments[index - 1].last
-            before = (*self._before(index - 1, earlier, count - len(before)), *before)
-        if len(after) < count:
-            after = (*after, *self._after(index + 1, 0, count - len(after)))
-        return before, after
-
-    def holds(self, entry: Entry) -> bool:
-        """Say whether an entry belongs to the conversation."""
-        return any(
-            segment.session.id == entry.session and entry.position <= segment.last
-            for segment in self.segments
-        )
-
-    def size(self) -> int:
-        """Return how many messages were said."""
-        return sum(
-            self.store.count_said(segment.session.id, segment.last) for segment in self.segments
-        )
-
-    def _index(self, entry: Entry) -> int:
-        return next(
-            index
-            for index, segment in enumerate(self.segments)
-            if segment.session.id == entry.session
-        )
-
-    def _before(self, index: int, position: int, count: int) -> tuple[Entry, ...]:
-        found: tuple[Entry, ...] = ()
-        while index >= 0 and len(found) < count:
-            id_ = self.segments[index].session.id
-            missing = count - len(found)
-            found = (*self.store.said(id_, position, before=missing, after=0), *found)
-            index -= 1
-            position = self.segments[index].last
-        return found
-
-    def _after(self, index: int, position: int, count: int) -> tuple[Entry, ...]:
-        found: list[Entry] = []
-        while index < len(self.segments) and len(found) < count:
-            segment = self.segments[index]
-            read = self.store.said(segment.session.id, position, before=0, after=count - len(found))
-            found += (entry for entry in read if entry.position <= segment.last)
-            index, position = index + 1, 0
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What the window of a living session shows, where the session it came from is in the trash."""
-
-    leaf: Session
-    entries: tuple[Entry, ...]
-
-    @property
-    def title(self) -> str:
-        """Return the title of the session."""
-        return self.leaf.title
-
-    def first(self, count: int) -> tuple[Entry, ...]:
-        """Return the first messages."""
-        return self.entries[:count]
-
-    def last(self, count: int) -> tuple[Entry, ...]:
-        """Return the last messages."""
-        return self.entries[-count:]
-
-    def around(self, entry: Entry, count: int) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-        """Return the messages before one and those after it."""
-        place = self._index(entry)
-        return (
-            self.entries[max(0, place - count) : place],
-            self.entries[place + 1 : place + 1 + count],
-        )
-
-    def _index(self, entry: Entry) -> int:
-        return next(index for index, each in enumerate(self.entries) if each.id == entry.id)
-
-
-def shown_of(store: Store, lineage: Sequence[Session], entry: Entry) -> Shown | None:
-    """Return the window through which an entry of a trashed session is seen, the latest first."""
-    for session in sorted(lineage, key=lambda each: -each.touched):
-        if session.trashed is None and presence_of(store, session.id).shows(
-            entry.session, entry.position
-        ):
-            entries = store.window(session.id).entries
-            return Shown(session, tuple(each for each in entries if each.kind is Kind.SAID))
-    return None
-
-
-def thread_of(store: Store, lineage: Sequence[Session], id_: str) -> Thread:
-    """Return the conversation that a session belongs to, as far as it went on from there."""
-    leaf = latest_leaf([each for each in lineage if not _is_elsewhere(each, id_)], id_)
-    path = path_to(lineage, leaf.id)
-    begins = [index for index, session in enumerate(path) if session.fork in _BEGINS]
-    path = path[begins[-1] if begins else 0 :]
-    ends: dict[str, int] = {}
-    for child in path[1:]:
-        if child.fork in _SHARES:
-            _cut(store, child, ends)
-    return Thread(
-        store,
-        tuple(
-            Segment(session, min(ends.get(session.id, session.size), session.size))
-            for session in path
-            if session.trashed is None or session.id == id_
-        ),
-    )
-
-
-def _is_elsewhere(session: Session, id_: str) -> bool:
-    return session.fork is Fork.RESET and session.id != id_
-
-
-def _cut(store: Store, child: Session, ends: dict[str, int]) -> None:
-    """Note where a child left its parent: the last thing that its first window shows."""
-    forks = [view for view in store.views(child.id) if view.cause is Cause.FORK]
-    if forks and forks[0].spans and child.parent is not None:
-        ends[child.parent] = 0
-        last = forks[0].spans[-1]
-        ends[last.session] = last.last

@@ -51,14 +51,14 @@ class GivenPrices:
         return given[max(stems, key=len)] if stems else None
 
     def context_length(self, model: str, *, endpoint: str = "") -> int | None:
-        """Return nothing: only prices were given."""
+        """Return None: only prices were given."""
         del model, endpoint
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Layered:
-    """Several books; the first one that knows a model answers."""
+    """Several price books; the first one that knows a model answers."""
 
     books: tuple[PriceBook, ...]
 

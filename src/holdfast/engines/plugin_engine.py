@@ -62,7 +62,7 @@ class PluginSlot:
 
     @property
     def trouble(self) -> str:
-        """Return why the plug-in, or a tool of it, is set aside; nothing while all of it works."""
+        """Return why the plug-in, or a tool of it, is set aside; "" while all of it works."""
         return " ".join(filter(None, (self._trouble, *self._warnings)))
 
     @property
@@ -152,7 +152,7 @@ class PluginSlot:
     def _asked(
         self, call: Callable[[ContextEngine], object], *, patience: float = 0.0
     ) -> Returned | None:
-        """Return what a quick call came to; nothing if it failed, or another is under way."""
+        """Return what a quick call came to; None if it failed, or another is under way."""
         if self.is_aside:
             return None
         seconds = min(_QUICK, self._plugin.deadline)
@@ -374,7 +374,7 @@ class PluginEngine(PluginSlot):
         self._teach_window()
 
     def _by_plugin(self, transcript: Transcript, request: Request) -> Outcome | None:
-        """Return what the plug-in made of a transcript; nothing if it had to be set aside."""
+        """Return what the plug-in made of a transcript; None if it had to be set aside."""
         outcome = plugin_pass(
             self._plugin, transcript, request, lambda messages: self.load(messages).tokens
         )
@@ -429,6 +429,6 @@ class PluginEngine(PluginSlot):
 
 
 def _limit(engine: ContextEngine) -> float:
-    """Return where the engine's threshold is, as a number of ours; nothing if it has none."""
+    """Return where the engine's threshold is, as a number of ours; 0.0 if it has none."""
     threshold: object = getattr(engine, "threshold_tokens", 0)
     return float(threshold) if isinstance(threshold, int | float) else 0.0

@@ -84,7 +84,7 @@ class PluginTranscript:
     transcript: Transcript
     messages: Wire
     groups: tuple[tuple[str, ...], ...]
-    """For each message of the transcript, how it reads; nothing where that cannot be told."""
+    """For each message of the transcript, how it reads; empty where that cannot be told."""
 
 
 def shown_to_plugin(transcript: Transcript) -> PluginTranscript:

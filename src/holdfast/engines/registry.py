@@ -109,7 +109,7 @@ def _own_name(offer: object) -> str:
 
 
 def find_engine(name: str, home: Path | None) -> EngineSource | None:
-    """Return where the engine of that name comes from; nothing if it is not a plug-in's.
+    """Return where the engine of that name comes from; None if it is not a plug-in's.
 
     Args:
         name: The engine's name.
@@ -308,7 +308,7 @@ def _contract_elsewhere() -> Generator[None]:
 
 
 def _places_of(package: str) -> list[Path] | None:
-    """Return the folders of a package without importing it; nothing if it is not installed."""
+    """Return the folders of a package without importing it; None if it is not installed."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):

@@ -1,6 +1,6 @@
 """Which model writes a summary, and what happens when it does not.
 
-The rules are one generator, `answering`: it decides, and yields what it wants done as values.
+The rules are one generator, `answer_with_fallback`: it decides, and yields what it wants as values.
 `SummarizerFallback` holds the little that outlives a call and carries the effects out, blocking or
 awaiting.
 
@@ -65,9 +65,9 @@ __all__ = [
     "SummarizerFallback",
     "Wait",
     "acall",
-    "after",
-    "answering",
+    "answer_with_fallback",
     "call",
+    "cooldown_after",
     "diagnose",
 ]
 
@@ -119,7 +119,7 @@ READY: Final = Cooldown()
 """No pause."""
 
 
-def after(declined: Declined, now: float) -> Cooldown:
+def cooldown_after(declined: Declined, now: float) -> Cooldown:
     """Return the pause that follows the failure of the last model in the chain.
 
     The provider's own `Retry-After` counts when it asks for more. A refused credential has no
@@ -224,7 +224,7 @@ class Dropped:
 Effect: TypeAlias = AskSummarizer | Wait | Dropped
 
 
-def answering(
+def answer_with_fallback(
     ask: Ask, summarizers: tuple[Summarizer, ...]
 ) -> Generator[Effect, Answer | None, Answer]:
     """Answer an ask with the first summarizer that can, as a generator of effects.
@@ -351,7 +351,7 @@ class SummarizerFallback:
         """Answer the ask, waiting for the model; `manual` ignores the cooldown."""
         if refusal := self._refusal(manual=manual):
             return refusal
-        flow = answering(ask, self._summarizers)
+        flow = answer_with_fallback(ask, self._summarizers)
         reply: Answer | None = None
         try:
             while True:
@@ -376,7 +376,7 @@ class SummarizerFallback:
 
         if refusal := self._refusal(manual=manual):
             return refusal
-        flow = answering(ask, self._summarizers)
+        flow = answer_with_fallback(ask, self._summarizers)
         reply: Answer | None = None
         try:
             while True:
@@ -423,6 +423,6 @@ class SummarizerFallback:
             )
             return answer
         now = self._clock.now()
-        self._cooldown = after(answer, now)
+        self._cooldown = cooldown_after(answer, now)
         left = self._cooldown.left(now)
         return Declined(answer.failure, answer.reason, left or None)

@@ -29,7 +29,7 @@ from holdfast.formats.json_access import (
     as_json,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     parsed,
     sequence,
     string,
@@ -150,7 +150,7 @@ class _TranscriptReader:
         step = mapping(record.value)
         if self._is_new:
             self._is_new = False
-            about = About(id=self._own, started=moment(step.get("created_at")))
+            about = About(id=self._own, started=milliseconds(step.get("created_at")))
             yield StrandStarted(strand=self._strand, line=record.line, about=about)
         kind, content = string(step.get("type")), string(step.get("content"))
         match kind:
@@ -238,7 +238,7 @@ class _TranscriptReader:
         return SourceMetadata(
             id=str(index) if isinstance(index, int) else "",
             model=self._model if role is Role.ASSISTANT else "",
-            at=moment(step.get("created_at")),
+            at=milliseconds(step.get("created_at")),
             more={"truncated_fields": cut} if cut else {},
         )
 

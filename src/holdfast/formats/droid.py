@@ -26,20 +26,20 @@ from holdfast.formats.events import (
     StrandStarted,
     prefixed,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     count,
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     string,
     usage_in,
     whole,
 )
 from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
 from holdfast.formats.replay import merged
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -132,7 +132,7 @@ class DroidStreamReader:
             id=session_of(entry),
             model=self._model,
             cwd=string(entry.get("cwd")),
-            started=moment(entry.get("timestamp")),
+            started=milliseconds(entry.get("timestamp")),
         )
         yield StrandStarted(strand=MAIN, line=line, about=about)
 
@@ -157,7 +157,7 @@ class DroidStreamReader:
             native=SourceMetadata(
                 id=own,
                 model=self._model if is_answer else "",
-                at=moment(entry.get("timestamp")),
+                at=milliseconds(entry.get("timestamp")),
             ),
         )
 
@@ -292,7 +292,7 @@ class _FileReader:
                     title=string(header.get("sessionTitle")) or string(header.get("title")),
                     cwd=string(header.get("cwd")),
                     version=string(header.get("version")),
-                    started=moment(header.get("timestamp")),
+                    started=milliseconds(header.get("timestamp")),
                     parent=caller or origin,
                     fork=Fork.DELEGATION if caller else fork,
                     more={key: found for key in _KNOWN if (found := string(header.get(key)))},
@@ -334,7 +334,7 @@ class _FileReader:
                     id=own,
                     parent="" if parent in {self._last, self._session} else parent,
                     model=model if message.role is Role.ASSISTANT else "",
-                    at=moment(entry.get("timestamp")),
+                    at=milliseconds(entry.get("timestamp")),
                 ),
             )
             self._last = parent = own
@@ -344,7 +344,7 @@ class _FileReader:
         text = string(entry.get("summaryText")) or words(mapping(summary).get("body") or summary)
         if not text:
             return
-        own, at = string(entry.get("id")), moment(entry.get("timestamp"))
+        own, at = string(entry.get("id")), milliseconds(entry.get("timestamp"))
         key = self._keys.take(own, line)
         message = summarized(text, "droid")
         yield MessageEvent(

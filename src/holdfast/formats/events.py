@@ -81,7 +81,7 @@ class SourceMetadata:
     more: JsonObject = NO_EXTRAS
     """What only its own format has a word for and its writer puts back."""
     mark: str = ""
-    """Fixes the message and everything told before it; an import sets it, no reader does."""
+    """The prefix hash of the message and all told before it; set by an import, by no reader."""
 
 
 _NO_NATIVE = SourceMetadata()
@@ -172,7 +172,7 @@ def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> 
     Args:
         message: The message.
         native: What its agent wrote about it.
-        mark: The mark that an import sets, if one does.
+        mark: The prefix hash that an import keeps with it.
     """
     # One by one, in place of a dictionary of all that is filtered: every message goes through here.
     fields: dict[str, object] = {}

@@ -29,7 +29,7 @@ from holdfast.formats.json_access import (
     is_array,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
@@ -314,7 +314,7 @@ class _Reader:
             id=string(fields.get("sessionId")),
             title=string(fields.get("summary")),
             model=string(mapping(fields.get("meta")).get("model")),
-            started=moment(fields.get("startTime")) or moment(fields.get("start_time")),
+            started=milliseconds(fields.get("startTime")) or milliseconds(fields.get("start_time")),
             more={name: fields[name] for name in _MORE if isinstance(fields.get(name), str)},
         )
         if self._about is None:
@@ -344,7 +344,7 @@ class _Reader:
                 reply=(id or key) if is_answer else "",
                 model=model if is_answer else "",
                 usage=self._due if is_answer else None,
-                at=moment(entry.get("timestamp")),
+                at=milliseconds(entry.get("timestamp")),
             )
             self._due = None if is_answer else self._due
             yield MessageEvent(strand=MAIN, line=line, key=key, message=message, native=native)
@@ -386,7 +386,7 @@ class _Reader:
         growth = self._grown.of(id or key)
         growth.is_summary = True
         said = growth.added(entry)[0]
-        native = SourceMetadata(id=id, at=moment(entry.get("timestamp")))
+        native = SourceMetadata(id=id, at=milliseconds(entry.get("timestamp")))
         message = summarized(said.text, "gemini-cli")
         return MessageEvent(strand=MAIN, line=line, key=key, message=message, native=native)
 

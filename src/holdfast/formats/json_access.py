@@ -29,7 +29,7 @@ __all__ = [
     "kind_of",
     "mapping",
     "mappings",
-    "moment",
+    "milliseconds",
     "parsed",
     "sequence",
     "string",
@@ -94,7 +94,7 @@ def kind_of(value: object) -> str:
 
 
 def parsed(text: object) -> object:
-    """Return the JSON value that a text holds, as agents store one in another; None for none."""
+    """Decode a text that holds JSON, as agents store one in another; None when it does not."""
     if not isinstance(text, str | bytes):
         return None
     try:
@@ -104,7 +104,7 @@ def parsed(text: object) -> object:
 
 
 def as_json(value: object) -> str:
-    """Return tool arguments as JSON text: text passes unchanged, nothing is an empty object."""
+    """Return tool arguments as JSON text: text passes unchanged, None is an empty object."""
     if isinstance(value, str):
         return value or "{}"
     return "{}" if value is None else _ENCODER.encode(value)
@@ -115,18 +115,18 @@ _DEAREST = 1e9
 
 
 def count(value: object) -> int:
-    """Return the value when it is a whole number that counts something, else 0."""
+    """Return the value when it is a whole number from 0 to below 2**53, else 0."""
     # A JSON number is a plain `int`; true and false are of a type of their own.
     return value if type(value) is int and 0 <= value < _MOST else 0
 
 
 def whole(value: object) -> int | None:
-    """Return the value when it is a whole number, else None."""
+    """Return the value when it is a whole number, however large or below zero; else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def usage_in(fields: JsonObject, names: Sequence[str], cost: object = None) -> Usage | None:
-    """Return what one answer cost; None where nothing says so.
+    """Return the tokens and the price that an agent wrote for one answer; None where it wrote none.
 
     Args:
         fields: What the agent wrote.
@@ -143,7 +143,7 @@ def usage_in(fields: JsonObject, names: Sequence[str], cost: object = None) -> U
 
 
 def dollars(value: object) -> float:
-    """Return the value when it is a price, else nothing."""
+    """Return the value when it is a price, else 0.0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return float(value) if 0 <= value < _DEAREST else 0.0
@@ -163,8 +163,8 @@ def iso(at: int) -> str:
     return f"{text.removesuffix('+00:00')}Z"
 
 
-def moment(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for what is none.
+def milliseconds(value: object) -> int | None:
+    """Return a time in milliseconds since the epoch; None for a value that is no time.
 
     Text is a date as ISO 8601 writes it, in UTC where it names no zone. A number counts seconds
     or milliseconds since the epoch, whichever makes it a time in which agents existed.

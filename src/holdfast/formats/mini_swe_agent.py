@@ -25,9 +25,9 @@ from holdfast.formats.events import (
     native_of,
     with_native,
 )
-from holdfast.formats.history import WindowTracker
-from holdfast.formats.json_access import JsonObject, count, mapping, moment, string, usage_in
+from holdfast.formats.json_access import JsonObject, count, mapping, milliseconds, string, usage_in
 from holdfast.formats.reader import Format, SessionReader, Sign
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _known(message: Message) -> Message:
         failed = extra.get("returncode") not in (None, 0)
         bare = replace(bare, parts=tuple(_answered(part, failed=failed) for part in bare.parts))
     response = mapping(extra.get("response"))
-    at = moment(extra.get("timestamp")) or moment(response.get("created"))
+    at = milliseconds(extra.get("timestamp")) or milliseconds(response.get("created"))
     if message.role is not Role.ASSISTANT:
         return with_native(bare, SourceMetadata(at=at))
     usage = mapping(response.get("usage"))
@@ -129,7 +129,7 @@ def _resulted(message: Message) -> Message | None:
     bare = replace(result, extras={"responses": rest} if rest else NO_EXTRAS)
     part = _answered(bare, failed=extra.get("returncode") not in (None, 0))
     return with_native(
-        replace(message, parts=(part,)), SourceMetadata(at=moment(extra.get("timestamp")))
+        replace(message, parts=(part,)), SourceMetadata(at=milliseconds(extra.get("timestamp")))
     )
 
 
@@ -179,7 +179,7 @@ class _LogReader:
 
     def take(self, entry: JsonObject, record: SourceRecord) -> Iterator[Event]:
         """Yield the events of one compression."""
-        at = moment(entry.get("timestamp"))
+        at = milliseconds(entry.get("timestamp"))
         if not self._is_begun:
             self._is_begun = True
             more = {"summarizer": string(entry.get("model_name"))}

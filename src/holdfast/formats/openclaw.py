@@ -26,7 +26,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.json_access import count, is_object, mapping, moment, parsed, string
+from holdfast.formats.json_access import count, is_object, mapping, milliseconds, parsed, string
 from holdfast.formats.pi.reader import read_pi, recognize_pi
 from holdfast.formats.pi.writer import write_openclaw
 from holdfast.formats.reader import DatabaseReader, Format, SessionReader, Sign, parents_first
@@ -90,7 +90,7 @@ def abouts(query: DatabaseQuery) -> Mapping[str, About]:
             or string(node.get("display_name"))
             or string(row.get("display_name")),
             model=string(row.get("model")) or string(node.get("model")),
-            started=moment(row.get("started_at")) or moment(row.get("created_at")),
+            started=milliseconds(row.get("started_at")) or milliseconds(row.get("created_at")),
             more={"session_key": key} if (key := string(row.get("session_key"))) else {},
         )
         parent, fork = _origin(row, node, families)

@@ -30,17 +30,17 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import BranchTree, TreeNode
 from holdfast.formats.json_access import (
     count,
     is_array,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
 from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
+from holdfast.formats.window_tracking import BranchTree, TreeNode
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolResult
 
@@ -121,7 +121,7 @@ class RecordTree:
 
     def tell(self, told: MessageEvent, parts: object) -> None:
         """Go on with a message."""
-        node = self._tree.below(self._at, self.strand, told.key)
+        node = self._tree.child_node(self._at, self.strand, told.key)
         self._at = self._tree.add(self._reached, node)
         self._known[_words(told.message.role, parts)] = told.key
         is_asked = told.message.role is Role.USER and len(told.message.parts) == 1
@@ -150,7 +150,7 @@ class RecordTree:
     def _told(
         self, record: SourceRecord, key: str, message: Message, parts: object
     ) -> MessageEvent:
-        native = SourceMetadata(at=moment(mapping(record.value).get("timestamp")))
+        native = SourceMetadata(at=milliseconds(mapping(record.value).get("timestamp")))
         told = MessageEvent(
             strand=self.strand, line=record.line, key=key, message=message, native=native
         )
@@ -161,7 +161,7 @@ class RecordTree:
         """Yield a compaction: what of its history is new, then what the model sees."""
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
-        at = moment(entry.get("timestamp"))
+        at = milliseconds(entry.get("timestamp"))
         shows: list[str] = []
         has_summary = not self._is_summed_up(payload.get("compressedHistory"))
         for content in mappings(payload.get("compressedHistory")):
@@ -188,7 +188,7 @@ class RecordTree:
                 shows.append(known)
         if not shows:
             return
-        node = replace(self._tree.below(None, self.strand), window=tuple(shows))
+        node = replace(self._tree.child_node(None, self.strand), window=tuple(shows))
         self._at = self._tree.add(self._reached, node)
         figures = mapping(payload.get("info"))
         yield CompactionEvent(
@@ -293,7 +293,7 @@ class _Reader:
                 yield Problem(record.line, found, record.file)
                 return
             if found:
-                yield from tree.return_to(record.line, moment(entry.get("timestamp")))
+                yield from tree.return_to(record.line, milliseconds(entry.get("timestamp")))
             failed = mapping(entry.get("toolCallResult")).get("status") == "error"
             for message in found:
                 if failed:
@@ -318,7 +318,7 @@ class _Reader:
             cwd=string(entry.get("cwd")),
             git_branch=string(entry.get("gitBranch")),
             version=string(entry.get("version")),
-            started=moment(entry.get("timestamp")),
+            started=milliseconds(entry.get("timestamp")),
         )
         if not agent:
             origin = string(mapping(entry.get("forkedFrom")).get("sessionId"))
@@ -352,7 +352,7 @@ class _Reader:
                 reply=own if is_answer else "",
                 model=string(entry.get("model")) if is_answer else "",
                 usage=usage,
-                at=moment(entry.get("timestamp")),
+                at=milliseconds(entry.get("timestamp")),
                 more={"subtype": subtype} if subtype else {},
             ),
         )
@@ -360,7 +360,7 @@ class _Reader:
     def _system(self, record: SourceRecord, tree: RecordTree) -> Iterator[Event]:
         entry = mapping(record.value)
         payload = mapping(entry.get("systemPayload"))
-        at = moment(entry.get("timestamp"))
+        at = milliseconds(entry.get("timestamp"))
         match entry.get("subtype"):
             case "custom_title" if title := string(payload.get("customTitle")):
                 yield MetadataUpdated(strand=tree.strand, about=About(title=title))

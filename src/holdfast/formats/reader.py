@@ -99,7 +99,7 @@ class SessionReader:
 
 
 def folder_of(file: str) -> str:
-    """Return the name of the folder that a file lies in; nothing for a bare name."""
+    """Return the name of the folder that a file lies in; "" for a bare name."""
     return file.replace("\\", "/").rpartition("/")[0].rpartition("/")[2]
 
 
@@ -109,7 +109,7 @@ def everywhere(_: str) -> str:
 
 
 Row: TypeAlias = "JsonObject"
-"""The columns of a row by name: numbers, text, bytes or nothing."""
+"""The columns of a row by name: numbers, text, bytes or None."""
 Tables: TypeAlias = "Mapping[str, frozenset[str]]"
 """The columns of each table by its name."""
 
@@ -301,7 +301,7 @@ class Guess:
     """What a text seems to be."""
 
     format: str
-    """A name in `FORMATS`, or nothing when no format fits."""
+    """A name in `FORMATS`; "" when no format fits."""
     confidence: float
     """From 0 to 1: 1 for a signature that no other format has."""
     reason: str

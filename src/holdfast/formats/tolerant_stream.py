@@ -85,7 +85,7 @@ class _ForeignLines:
         """Whether the reader told something since it was given a line."""
         self._reader = reader
         self._owners: dict[tuple[str, ...], str] = {}
-        """Whose the lines are that have these keys; nothing where that is not known."""
+        """Whose the lines are that have these keys; "" where that is not known."""
         self._first: dict[str, SourceRecord] = {}
         self._counts = Counter[str]()
         self._latest = ""

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Match, Route
 
 from holdfast.config import load
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.errors import ConfigError
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.client_side import ClientSide, Incoming

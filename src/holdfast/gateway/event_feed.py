@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.errors import HoldfastError
 from holdfast.ports.store import Listing
 from holdfast.views.sessions import session_fields, state_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.gateway.answers import AnswerReader, is_preamble, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_body, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat

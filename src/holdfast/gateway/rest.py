@@ -18,7 +18,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from holdfast import __version__
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.errors import (
     ConfigError,
     Conflict,

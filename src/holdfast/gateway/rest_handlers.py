@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import UNSET
 
+from holdfast.agent_files.detection import AUTO, FoundFile, ReadOptions, examine
 from holdfast.agent_files.files import begins_database
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import AUTO, FoundFile, Reading, examine
 from holdfast.compaction.report import feedback
-from holdfast.conversation.effects import await_, in_store
 from holdfast.conversation.searching import SessionSearch
+from holdfast.conversation.waiting import await_, in_store
 from holdfast.deadline import in_thread
 from holdfast.errors import SessionEnded, UnknownSession
 from holdfast.formats.catalog import FORMATS
@@ -332,7 +332,7 @@ def _imported(call: ApiCall[models.ImportQuery, bytes]) -> dict[str, object]:
         path = Path(folder) / "upload"
         path.write_bytes(content)
         (file,) = find_files([str(path)]).files
-        look = examine(replace(file, alias="an upload"), Reading(format=name))
+        look = examine(replace(file, alias="an upload"), ReadOptions(format=name))
         if not isinstance(look, FoundFile):
             raise ApiError(400, "bad_request", f"the body holds no session: {look.reason}")
         done = ImportJob(call.tenant.store, call.tenant.settings).take(look)

@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 from holdfast.config import home, load
 from holdfast.config.loading import read_file
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.errors import ConfigError, HoldfastError, StoreError
 from holdfast.gateway.bodies import HttpRefusal
 from holdfast.gateway.event_feed import EventFeed

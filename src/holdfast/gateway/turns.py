@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents.container import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts

@@ -93,7 +93,7 @@ class LoopThread:
             raise
 
     def close(self, last: Callable[[], Coroutine[object, object, None]]) -> None:
-        """Run a last coroutine where the others ran, and end the thread; nothing if none did."""
+        """Run a last coroutine where the others ran, if any did, and end the thread."""
         with self._turn:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None

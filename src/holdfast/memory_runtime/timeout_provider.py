@@ -61,7 +61,7 @@ class MemoryStatus:
 
     @property
     def provider(self) -> str:
-        """Return the name of the external provider, or nothing."""
+        """Return the name of the external provider; "" where there is none."""
         return self.external.name if self.external else ""
 
     @property
@@ -382,7 +382,7 @@ class TimeoutProvider:
             self._shut_down()
 
     def leftovers(self, seconds: float) -> str:
-        """Wait for the background; return a sentence about what did not end in time, or nothing.
+        """Wait for the background; returns a sentence about what did not end in time, or "".
 
         What was not begun by then never is: a caller who was told so can hand it in elsewhere.
         """

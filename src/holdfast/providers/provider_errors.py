@@ -113,7 +113,7 @@ class RequestFailure:
 
 
 def failure_of(error: Exception, timeout: float) -> RequestFailure | None:
-    """Return what an SDK's error means; nothing for an error that is no failure of the request."""
+    """Return what an SDK's error means; None where it is no failure of the request."""
     name = type(error).__name__
     cause = error.__cause__ or error
     status = getattr(error, "status_code", None)
@@ -170,7 +170,7 @@ def status_kind(status: int, message: str) -> FailureKind:
 
 
 def _status_inside(body: object, otherwise: int) -> int:
-    """Return the status that an error inside a stream stands for: its own says 200 or nothing."""
+    """Return the status that an error inside a stream stands for; the response has 200."""
     fields = _fields(body)
     fields = _fields(fields.get("error")) or fields
     code = fields.get("code")

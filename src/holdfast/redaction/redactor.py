@@ -14,7 +14,7 @@ from holdfast.redaction.assignments import (
     flag_pass,
 )
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
-from holdfast.redaction.files import (
+from holdfast.redaction.file_formats import (
     command_pass,
     crypt_pass,
     dsn_pass,

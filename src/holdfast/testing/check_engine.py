@@ -210,7 +210,7 @@ Check: TypeAlias = "Callable[[Callable[[], ContextEngine]], Iterator[str | Defec
 
 
 def check_engine(factory: Callable[[], Any], *, seconds: float = _SECONDS) -> tuple[Defect, ...]:
-    """Return the promises that an engine breaks, the first breach of each; nothing is good.
+    """Return the promises that an engine breaks, the first breach of each; empty if it keeps all.
 
     Args:
         factory: Returns an engine that nobody has used: a class, or a function.

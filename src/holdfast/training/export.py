@@ -42,19 +42,19 @@ __all__ = [
     "Example",
     "LeftOut",
     "LeftOutReason",
-    "Repeats",
-    "Seen",
+    "PrefixIndex",
     "Selection",
     "Split",
     "TrainingExport",
-    "beginnings",
+    "WrittenPrefixes",
     "examples",
     "order_of",
+    "prefix_digests",
 ]
 
 
-def beginnings(messages: Iterable[Message]) -> tuple[bytes, ...]:
-    """Return what stands for each beginning of a conversation, up to the whole of it."""
+def prefix_digests(messages: Iterable[Message]) -> tuple[bytes, ...]:
+    """Return a digest of every prefix of a conversation, the whole of it last."""
     found: list[bytes] = []
     before = b""
     for message in messages:
@@ -65,52 +65,52 @@ def beginnings(messages: Iterable[Message]) -> tuple[bytes, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
-    """What is known of a lineage whose conversations were all looked at once."""
+class PrefixIndex:
+    """The prefixes of all conversations of a lineage, to find those that others contain."""
 
     ends: dict[str, bytes]
-    """What stands for each whole conversation, by the id of its session."""
+    """The digest of each whole conversation, by the id of its session."""
     within: dict[bytes, str]
-    """Beginnings of conversations that go on after them, each with a session that does."""
+    """The digests of shorter prefixes, each with a session whose conversation has it."""
 
     @classmethod
-    def among(cls, conversations: Iterable[tuple[str, Transcript]]) -> Repeats:
-        """Look at the conversations of a lineage, one at a time."""
+    def among(cls, conversations: Iterable[tuple[str, Transcript]]) -> PrefixIndex:
+        """Index the conversations of a lineage, read one at a time."""
         ends: dict[str, bytes] = {}
         within: dict[bytes, str] = {}
         for id_, messages in conversations:
-            *before, last = beginnings(messages)
+            *before, last = prefix_digests(messages)
             for each in before:
                 within.setdefault(each, id_)
             ends[id_] = last
         return cls(ends, within)
 
     def is_contained(self, id_: str) -> bool:
-        """Say whether a conversation is the beginning of another, or the same as an earlier one."""
+        """Say whether a conversation is a prefix of another, or the same as an earlier one."""
         end = self.ends[id_]
         twins = [other for other, its_end in self.ends.items() if its_end == end]
         return end in self.within or twins[0] != id_
 
 
-class Seen:
-    """What stood in conversations of a lineage that were written already."""
+class WrittenPrefixes:
+    """The prefixes and entries of a lineage that were written already, to mask them later."""
 
     def __init__(self) -> None:
         """Begin with nothing written."""
         self._entries: set[int] = set()
-        self._beginnings: set[bytes] = set()
+        self._prefixes: set[bytes] = set()
 
     def masked(self, messages: Transcript) -> Transcript:
         """Return a conversation with the replies masked that were written before, and note it."""
-        found = beginnings(messages)
+        found = prefix_digests(messages)
         marked = tuple(
             labelled(message, repeated=True, masked=True)
             if message.role is Role.ASSISTANT
-            and (entry_of(message) in self._entries or beginning in self._beginnings)
+            and (entry_of(message) in self._entries or prefix in self._prefixes)
             else message
-            for message, beginning in zip(messages, found, strict=True)
+            for message, prefix in zip(messages, found, strict=True)
         )
-        self._beginnings |= set(found)
+        self._prefixes |= set(found)
         self._entries |= {entry for each in messages if (entry := entry_of(each)) is not None}
         return marked
 
@@ -134,8 +134,8 @@ class Selection:
     tool_errors: bool = True
     """Whether conversations in which a tool failed are wanted."""
 
-    def has_place(self, store: Store, session: Session) -> bool:
-        """Say whether a session took place where it should have."""
+    def is_in_folder(self, store: Store, session: Session) -> bool:
+        """Say whether the session's working directory is `folder` or below it."""
         if not self.folder:
             return True
         place = PurePath(places_of(ancestry(store, session)).get("folder", ""))
@@ -144,9 +144,9 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Puts conversations on two or three sides, all of one lineage on the same.
+    """Assigns whole lineages to a side: train, validation or test.
 
-    A side follows from the seed and the first session of the lineage alone, so that no session
+    The side follows from the seed and the first session of the lineage alone, so that no session
     that is added later moves another one.
     """
 
@@ -155,11 +155,11 @@ class Split:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Return the names of the sides."""
+        """Return the sides that there are: train and test, or all three."""
         return _SIDES[len(self.shares)]
 
     def side_of(self, root: str) -> str:
-        """Return the side of a lineage, by the id of its first session."""
+        """Return the side that a lineage is assigned to, by the id of its first session."""
         digest = blake2b(f"{self.seed}\n{root}".encode("utf-8", "replace"), digest_size=8).digest()
         at = int.from_bytes(digest) / 2**64 * sum(self.shares)
         for share, side in zip(self.shares, self.sides, strict=True):
@@ -213,7 +213,7 @@ class LeftOutReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingExport:
-    """What a training file is to hold."""
+    """What a training file holds, and in which format."""
 
     format: str
     synthetic: SyntheticChoice = SyntheticChoice.DROP
@@ -239,7 +239,7 @@ class Example:
 
     id: str
     side: str
-    """The side of the split; empty without one."""
+    """`train`, `validation` or `test`; "" where nothing is split."""
     line: bytes
     messages: int
     tokens: int
@@ -287,13 +287,13 @@ def _unique(
 
     With several, each is read twice: which one contains another shows when all have been seen.
     """
-    repeats = Repeats({}, {})
+    repeats = PrefixIndex({}, {})
     if len(ids) > 1:
         found = (_shaped(store, wanted, id_) for id_ in ids)
-        repeats = Repeats.among(
+        repeats = PrefixIndex.among(
             (each.session.id, each.messages) for each in found if isinstance(each, _Shaped)
         )
-    seen = Seen()
+    seen = WrittenPrefixes()
     for id_ in ids:
         shaped = _shaped(store, wanted, id_)
         if isinstance(shaped, LeftOut):
@@ -316,7 +316,7 @@ def _shaped(store: Store, wanted: TrainingExport, id_: str) -> _Shaped | LeftOut
     try:
         session = store.session(id_)
         read = read_log if wanted.original else read_window
-        if not wanted.selection.has_place(store, session):
+        if not wanted.selection.is_in_folder(store, session):
             return LeftOut(id_, LeftOutReason.ELSEWHERE)
         conversing = read(store, id_, wanted.synthetic)
     except UnknownSession:

@@ -19,9 +19,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from holdfast.agent_files.detection import (
+    FoundFile,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
+    gather,
+)
 from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_database, head_of
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
 from holdfast.formats.documents.container import key_of
@@ -138,7 +144,7 @@ def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipp
     """
     skipped = [SkippedInput(str(each.path), each.reason, each.is_named) for each in walk.refused]
     inputs: list[InputFile] = []
-    reading = Reading(format=format_name)
+    reading = ReadOptions(format=format_name)
     sessions: list[File] = []
     for file in walk.files:
         layout = None
@@ -155,7 +161,7 @@ def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipp
         match look:
             case FoundFile():
                 inputs.append(InputFile(look, Layout.SESSION))
-            case Passed(file, reason) | Closed(file, reason):
+            case SkippedFile(file, reason) | UnreadableFile(file, reason):
                 skipped.append(SkippedInput(file.shown, reason, file.is_named))
     return sorted(inputs, key=lambda each: each.source), skipped
 

@@ -43,7 +43,7 @@ class TrajectoryMetrics:
     summarization_errors: int = 0
     summary_tokens: int = 0
     summary_origin: str = ""
-    """`model` or `deterministic`; nothing where no summary was needed."""
+    """`model` or `deterministic`; "" where no summary was needed."""
     redacted_turns: int = 0
     """Turns in which a secret was masked."""
     cost: float = 0.0
@@ -107,7 +107,7 @@ class Distribution:
         self._bins[_bin(figure)] += 1
 
     def percentile(self, percent: float) -> float:
-        """Return the figure that so many per cent do not exceed; 0 of nothing."""
+        """Return the figure that so many per cent do not exceed; 0 where there is none."""
         wanted = max(math.ceil(self.count * percent / 100), 1)
         for number in sorted(self._bins):
             wanted -= self._bins[number]

@@ -59,7 +59,7 @@ class OutputFiles:
     output: Path
     is_folder: bool
     packing: str = ""
-    """`.gz`, `.zst`, or nothing."""
+    """`.gz`, `.zst`, or ""."""
     shard_bytes: int = _SHARD_BYTES
     """Bytes of trajectories, before packing, from which on another file is begun in a folder."""
 

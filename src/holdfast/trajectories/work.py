@@ -105,9 +105,9 @@ class TrajectoryEntry:
     """The keys of the object with their JSON, in order; that of the turns is empty."""
     key: str
     raws: tuple[bytes, ...] = ()
-    """The JSON that each turn was read from; nothing where it was converted."""
+    """The JSON that each turn was read from; empty where it was converted."""
     whole: bytes = b""
-    """The JSON of everything as it was read; nothing where something of it changed."""
+    """The JSON of everything as it was read; empty where something of it changed."""
     has_prompt: bool = False
     """Whether the first turn is a system prompt that stands beside the turns in the object."""
 

@@ -85,7 +85,7 @@ def speaker_of(message: Message) -> str:
 
 
 def origin_of(message: Message) -> str:
-    """Return whose summary a message is, such as `by claude-code`; nothing for another message."""
+    """Return whose summary a message is, such as `by claude-code`; "" for another message."""
     summary = message.summary
     return f"by {summary.origin}" if summary is not None and summary.origin else ""
 

@@ -1,4 +1,8 @@
-"""Around a model's call: was it refused for its size, and what did its stream say in the end."""
+"""For programs that call the model themselves: sending, recognizing an overflow, streaming.
+
+`send_body` hands over a request, `is_context_overflow` says whether it was refused for its size,
+and a `StreamRecorder` puts the answer together from its chunks.
+"""
 
 from __future__ import annotations
 
@@ -110,14 +114,17 @@ class StreamRecorder:
 
     @property
     def answer(self) -> object:
-        """Return the whole answer, or the words of one that was cut off; None where none came."""
+        """Return the answer as its provider writes it; of one cut off the words, or None."""
         if self._assembler is not None and self._assembler.is_whole:
             return self._assembler.answer()
         return "".join(self._words) or None
 
     @property
     def partial(self) -> dict[str, object] | None:
-        """Return what is finished of an answer that was cut off, and all of its words."""
+        """Return a cut-off answer as its provider writes one: all its words, its finished calls.
+
+        None where nothing of it came. `answer` gives only the words of such an answer.
+        """
         return self._assembler.partial() if self._assembler is not None else None
 
 

@@ -1,4 +1,4 @@
-"""What a chat is put together from: one store, one memory, one model at a time."""
+"""Opens the conversations of a chat in a terminal: one store, one memory, one model at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.conversations import Conversation, stored_conversation
-from holdfast.wiring.ledgers import Ledger, price_book
 from holdfast.wiring.memories import fitted, memory_files_of, memory_hub_of
 from holdfast.wiring.models import (
     LocalWriter,
@@ -32,6 +31,7 @@ from holdfast.wiring.models import (
 from holdfast.wiring.resuming import LOCAL, bare_address, resumption, server_of
 from holdfast.wiring.stores import store_of
 from holdfast.wiring.toolboxes import COMMAND_LIMIT, CORE_TOOLS, Kit, toolbox_for
+from holdfast.wiring.usage_accounting import UsageAccounting, price_book
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from holdfast.wiring.conversations import ConversationOptions
     from holdfast.wiring.resuming import Resumption
 
-__all__ = ["Chats", "Wishes"]
+__all__ = ["ChatOptions", "Chats"]
 
 PROMPT = (
     "You are a helpful assistant in a terminal. Answer briefly and to the point. What stands in "
@@ -59,8 +59,8 @@ _LEFT_BEHIND = frozenset({EndReason.BRANCHED, EndReason.RESET})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """How a chat is wanted."""
+class ChatOptions:
+    """What the user of a chat chose, and how to ask for a yes."""
 
     approve: Callable[[str], bool]
     """Asks the user whether something may be done."""
@@ -83,17 +83,19 @@ class Wishes:
 class Chats:
     """Opens conversations and gives each an agent; closed once, at the end."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], wishes: Wishes) -> None:
+    def __init__(
+        self, settings: Settings, environ: Mapping[str, str], options: ChatOptions
+    ) -> None:
         """Open the store; the model is found when it is first needed, and nothing is sent yet."""
         self.settings = settings
         self._environ = environ
-        self._wishes = wishes
-        self._seated: tuple[ChatModel, Ledger] | None = None
+        self._options = options
+        self._seated: tuple[ChatModel, UsageAccounting] | None = None
         self._server: tuple[str, str] | None = None
         """Address and provider that a resumed conversation brought along."""
         self._arriving: ChatModel | None = None
         """The model that a conversation is about to go on with."""
-        self.memory = self._memory_hub() if wishes.memory else None
+        self.memory = self._memory_hub() if options.memory else None
         self.store = store_of(settings, environ)
 
     @property
@@ -102,13 +104,13 @@ class Chats:
         return self._seat()[0]
 
     @property
-    def ledger(self) -> Ledger:
-        """Return the books of the model that answers now."""
+    def accounting(self) -> UsageAccounting:
+        """Return the usage and cost of the model that answers now."""
         return self._seat()[1]
 
     @property
-    def files(self) -> MemoryFiles:
-        """Return the built-in memory."""
+    def memory_files(self) -> MemoryFiles:
+        """Return the built-in memory, which is kept in files."""
         return memory_files_of(self.settings, self._environ, project=self._directory)
 
     @property
@@ -129,15 +131,15 @@ class Chats:
             prompt: The system prompt of a new one; the usual one if empty.
         """
         if resumed:
-            wishes = self._wishes
+            options = self._options
             return self._opened(
                 resumed,
-                names_model=wishes.names_model,
-                names_window=wishes.names_window,
-                names_server=wishes.names_server,
+                names_model=options.names_model,
+                names_window=options.names_window,
+                names_server=options.names_server,
             )
         chat = Conversation.open(**self._opening(self.model))
-        self._keep_server(chat, is_named=self._wishes.names_server)
+        self._keep_server(chat, is_named=self._options.names_server)
         return self.prepared(chat, prompt)
 
     def begin_anew(self, chat: Conversation) -> Conversation:
@@ -157,10 +159,11 @@ class Chats:
         return child
 
     def open(self, id_: str) -> Conversation:
-        """Return a stored conversation; what a killed process had heard of an answer is kept.
+        """Return a stored conversation, or a new branch of one that was left for another.
 
-        It goes on with its own model and window. One that ended when the user began anew is open
-        again. One that was branched off from stays as it is, and goes on in another branch.
+        What a killed process had heard of an answer is kept. The conversation goes on with its
+        own model and window. One that ended when the user began anew is open again. One that was
+        branched off from stays as it is, and goes on in another branch.
 
         Raises:
             ConfigError: when its model cannot be had here, or when it is too large for what the
@@ -181,7 +184,9 @@ class Chats:
             session = latest_leaf(self.store.lineage(id_), id_)
         before, self._server = self._server, None
         if not names_server:
-            self._server = server_of(session, self.settings, names_server=self._wishes.names_server)
+            self._server = server_of(
+                session, self.settings, names_server=self._options.names_server
+            )
         try:
             chat = self._gone_on(session, names_model=names_model, names_window=names_window)
         except BaseException:
@@ -197,7 +202,7 @@ class Chats:
             session, tokens, self.settings, names_model=names_model, names_window=names_window
         )
         self._check_reach(session, chosen)
-        if chosen.folds and not self._wishes.fold(_too_large(chosen)):
+        if chosen.folds and not self._options.fold(_too_large(chosen)):
             raise ConfigError(
                 f"{_too_large(chosen)}; --fold folds it for that, --model NAME goes on with "
                 "another model"
@@ -255,12 +260,12 @@ class Chats:
     def agent(self, chat: StoredConversation) -> Agent:
         """Return who answers in a conversation; a model on this machine knows no tools."""
         toolbox = Toolbox()
-        if self._wishes.tools and not isinstance(self.model, LocalModel):
+        if self._options.tools and not isinstance(self.model, LocalModel):
             kit = Kit(
                 store=self.store,
                 model=self.model,
                 directory=self._directory,
-                approve=self._wishes.approve,
+                approve=self._options.approve,
                 memory=self.memory,
             )
             toolbox = toolbox_for(chat, kit)
@@ -269,17 +274,17 @@ class Chats:
             self.model,
             toolbox,
             memory=self.memory,
-            caching=self.ledger,
+            caching=self.accounting,
             habits=self._habits,
         )
 
-    def forecast(self, chat: Conversation) -> Payoff | None:
+    def compaction_estimate(self, chat: Conversation) -> Payoff | None:
         """Return about what a compaction would cost now; None where no price is known."""
         tokens = chat.status().tokens
         shares = chat.live.deps.engine.policy.shares(fixed=0, rest=tokens)
         after = min(shares.tail + shares.record, tokens)
         asked = bool(chat.live.deps.engine.summarizer)
-        return self.ledger.forecast(
+        return self.accounting.estimate(
             Shrink(
                 before=0,
                 after=after,
@@ -288,11 +293,11 @@ class Chats:
             )
         )
 
-    def aside(self, chat: Conversation, question: str) -> Turn:
-        """Yield how a question is answered that the conversation does not hear of."""
+    def side_question(self, chat: Conversation, question: str) -> Turn:
+        """Answer a question in a review session, so that the conversation does not see it."""
         child = chat.review(title=question)
         try:
-            agent = Agent(child, self.model, caching=self.ledger, habits=self._habits)
+            agent = Agent(child, self.model, caching=self.accounting, habits=self._habits)
             yield from agent.turn(question)
         finally:
             child.end(EndReason.CLOSED)
@@ -333,15 +338,15 @@ class Chats:
                 _stop(self._seated[0])
             self.store.close()
 
-    def _seat(self, model: ChatModel | None = None) -> tuple[ChatModel, Ledger]:
-        """Let a model answer from now on, with books of its own; the one before it is stopped."""
+    def _seat(self, model: ChatModel | None = None) -> tuple[ChatModel, UsageAccounting]:
+        """Let a model answer from now on, with its own accounting; the one before it is stopped."""
         if self._seated is not None and model is None:
             return self._seated
         model = model or self._found(self.settings.model.name or LOCAL)
         if self._seated is not None:
             _stop(self._seated[0])
         ttl = self.settings.model.cache_ttl
-        self._seated = model, Ledger(model, SystemClock(), ttl=ttl, prices=price_book())
+        self._seated = model, UsageAccounting(model, SystemClock(), ttl=ttl, prices=price_book())
         return self._seated
 
     def _opening(self, model: ChatModel) -> ConversationOptions:
@@ -358,7 +363,7 @@ class Chats:
             "ahead_of_time": True,
             "tool_limits": {} if "*" in limits else {**COMMAND_LIMIT, **limits},
             # A switch of models opens other books.
-            "bill": lambda report: self.ledger.bill(report),
+            "bill": lambda report: self.accounting.bill(report),
         }
         if self.memory is not None:
             memory = self.memory
@@ -371,11 +376,11 @@ class Chats:
     @property
     def _habits(self) -> Habits:
         is_here = isinstance(self.model, LocalModel)
-        return Habits(max_tokens=self._wishes.longest_answer if is_here else None)
+        return Habits(max_tokens=self._options.longest_answer if is_here else None)
 
     @property
     def _directory(self) -> Path:
-        return self._wishes.directory or Path.cwd()
+        return self._options.directory or Path.cwd()
 
     def _memory_hub(self) -> MemoryHub:
         return memory_hub_of(
@@ -405,7 +410,7 @@ class Chats:
     def _keep_server(self, chat: Conversation, *, is_named: bool) -> None:
         """Keep with a conversation at which server of one's own it is held; never a credential."""
         base_url, provider = self._server_of(self.model.name)
-        if not base_url and (not self._wishes.names_server or is_local(self.model.name)):
+        if not base_url and (not self._options.names_server or is_local(self.model.name)):
             return
         kept: dict[str, object] = {}
         if base_url:

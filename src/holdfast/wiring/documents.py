@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.agent_files.detection import (
+    FoundFile,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
+    gather,
+)
 from holdfast.agent_files.files import Unreadable, unpacked
 from holdfast.agent_files.finding import find_files
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, gather
 from holdfast.formats import FORMATS
 from holdfast.formats.reading import documents_from_events
 
@@ -14,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from holdfast.agent_files.opening import Look
+    from holdfast.agent_files.detection import Look
     from holdfast.formats import Document
 
 __all__ = ["database_documents", "folder_documents", "unpacked"]
@@ -29,11 +35,11 @@ def database_documents(path: Path) -> tuple[Document, ...]:
     Raises:
         Unreadable: when the database cannot be read, or holds no conversations that we know.
     """
-    (look,) = gather(find_files([str(path)]).files, Reading()) or (None,)
+    (look,) = gather(find_files([str(path)]).files, ReadOptions()) or (None,)
     match look:
         case FoundFile():
             return _told(look)
-        case Passed(reason=reason) | Closed(reason=reason):
+        case SkippedFile(reason=reason) | UnreadableFile(reason=reason):
             raise Unreadable(reason)
         case None:
             raise Unreadable("it is gone")
@@ -45,7 +51,7 @@ def folder_documents(path: Path, format_name: str) -> tuple[Document, ...]:
     Raises:
         Unreadable: when no conversation is; each file has to be named then.
     """
-    reading = Reading(format=format_name)
+    reading = ReadOptions(format=format_name)
     if not _spread(gather(find_files([str(path)], limit=_GLANCE).files, reading)):
         raise Unreadable(f"cannot read {path}: it is a folder; name a file")
     found = _spread(gather(find_files([str(path)]).files, reading))

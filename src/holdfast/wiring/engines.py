@@ -289,7 +289,7 @@ def load_engine(
 
 
 def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
-    """Return why an engine cannot be used, found out by loading it; nothing when it can.
+    """Return why an engine cannot be used, found out by loading it; "" when it can.
 
     Args:
         name: The engine's name, as it is configured.
@@ -357,7 +357,7 @@ def _hosted(guest: PluginThread, hosting: EngineFactory) -> PluginEngine:
 
 
 def _source(name: str, *, must_exist: bool = True) -> EngineSource | None:
-    """Return where a plug-in comes from; nothing for an engine of our own.
+    """Return where a plug-in comes from; None for an engine of our own.
 
     Raises:
         ConfigError: when the name must exist and nobody knows it.

@@ -32,8 +32,8 @@ from holdfast.wiring.stores import open_store
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
 
+    from holdfast.agent_files.detection import FoundFile
     from holdfast.agent_files.finding import File
-    from holdfast.agent_files.opening import FoundFile
     from holdfast.agent_files.places import Place
     from holdfast.config import Settings
     from holdfast.ports import Store

@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.agent_files.opening import FoundFile, examine_all
+from holdfast.agent_files.detection import FoundFile, examine_all
 from holdfast.errors import HoldfastError
 from holdfast.formats.catalog import agent_of
 from holdfast.stores.registry import is_durable
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from types import TracebackType
 
+    from holdfast.agent_files.detection import Look, ReadOptions
     from holdfast.agent_files.finding import File
-    from holdfast.agent_files.opening import Look, Reading
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult
 
@@ -65,7 +65,7 @@ class _Glance:
     """Asks what files are."""
 
     files: tuple[File, ...]
-    reading: Reading
+    reading: ReadOptions
 
 
 class Worker:
@@ -85,7 +85,7 @@ class Worker:
         self.finds = finds
         self._send(finds)
 
-    def ask(self, files: Sequence[File], reading: Reading) -> None:
+    def ask(self, files: Sequence[File], reading: ReadOptions) -> None:
         """Ask it what files are."""
         self._send(_Glance(tuple(files), reading))
 
@@ -244,7 +244,7 @@ class ImportPool:
             self._workers = spawned(self._settings, self._wanted(files, _WORTH_A_START))
             self._is_ready = False
 
-    def examine(self, files: Sequence[File], reading: Reading) -> list[Look]:
+    def examine(self, files: Sequence[File], reading: ReadOptions) -> list[Look]:
         """Return what each of the files is; each process looks at a part of them."""
         workers = self._workers if self._is_ready else []
         if not workers or len(files) < _WORTH_A_GLANCE:
@@ -323,7 +323,7 @@ def _load(waiting: deque[_Family], most: int) -> _Family:
     return load
 
 
-def _read_here(looks: Iterable[Look], reading: Reading) -> list[Look]:
+def _read_here(looks: Iterable[Look], reading: ReadOptions) -> list[Look]:
     """Return what another process has found, to be read as it is here."""
     return [
         replace(look, reading=reading) if isinstance(look, FoundFile) else look for look in looks

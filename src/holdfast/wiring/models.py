@@ -333,7 +333,7 @@ def main_summarizer(
     window: int | None = None,
     has_server: bool = False,
 ) -> Summarizer | None:
-    """Return the conversation's own model as a summarizer; nothing where it is not to be asked.
+    """Return the conversation's own model as a summarizer; None where it is not to be asked.
 
     A name alone is no reason to send anything anywhere: it takes a client, a server of the
     settings, or that somebody chose the model to write records.

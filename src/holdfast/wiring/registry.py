@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack
 from weakref import WeakValueDictionary
 
-from holdfast.conversation.effects import in_store
+from holdfast.conversation.waiting import in_store
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
 from holdfast.session import EndReason

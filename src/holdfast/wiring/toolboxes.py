@@ -67,7 +67,7 @@ class EngineTool:
         self._chat = chat
 
     def needs_approval(self, arguments: Arguments) -> str:
-        """Return nothing: an engine works on the conversation alone."""
+        """Return "": an engine works on the conversation alone."""
         del arguments
         return ""
 

@@ -106,7 +106,7 @@ def aside(room: ChatRoom, question: str) -> list[Line]:
     """Ask in a copy of the window that is not gone on with."""
     if not question:
         return plain_line("ask something: /aside QUESTION")
-    play(room, room.chats.aside(room.chat, question))
+    play(room, room.chats.side_question(room.chat, question))
     return [(Styled("(beside the conversation, which goes on without it)", "dim"),)]
 
 
@@ -172,7 +172,7 @@ def listed(rows: Sequence[ResumeChoice], width: int, now: int) -> list[Line]:
 
 
 def chosen(store: Store, rows: Sequence[ResumeChoice], answer: str) -> Session | None:
-    """Return the conversation that an answer means, by number, title or id; None for none.
+    """Return the conversation that an answer means, by number, title or id; None if it means none.
 
     Raises:
         Unusable: when the answer means no conversation, or several.
@@ -264,7 +264,7 @@ def _leave(_: ChatRoom, __: str) -> list[Line]:
 
 def compress(room: ChatRoom, focus: str) -> list[Line]:
     """Fold the window now, and say what came of it."""
-    price = room.chats.forecast(room.chat)
+    price = room.chats.compaction_estimate(room.chat)
     if price is not None and (price.cost or price.saving):
         room.show([(Styled(str(price), "dim"),)])
     first, *rest = feedback(room.chat.compress(focus))
@@ -387,7 +387,7 @@ def memory(room: ChatRoom, argument: str) -> list[Line]:
         return plain_line("write /memory, /memory add TEXT or /memory remove TEXT")
     try:
         edit = Add("memory", text.strip()) if action == "add" else Remove("memory", text.strip())
-        return plain_line(room.chats.files.edit(edit).words)
+        return plain_line(room.chats.memory_files.edit(edit).words)
     except MemoryRefused as refused:
         return [(Styled(str(refused), "yellow"),)]
 
@@ -411,14 +411,14 @@ def tools(room: ChatRoom, _: str) -> list[Line]:
 def remembered(chats: Chats) -> Iterator[str]:
     """Yield what the memory files hold, line by line."""
     for notebook in NOTEBOOKS.values():
-        entries = chats.files.entries(notebook)
+        entries = chats.memory_files.entries(notebook)
         yield f"{notebook.file}: {memory_usage(notebook, entries)}"
         yield from (f"- {entry}" for entry in entries)
 
 
 def costs(chats: Chats, chat: Conversation) -> Iterator[tuple[str, str]]:
     """Yield what calls and compactions cost, label and words."""
-    tally = chats.ledger.tally
+    tally = chats.accounting.tally
     if chat.usage.cost:
         yield "cost", f"${chat.usage.cost:.4f}; the cache saved ${tally.saved:.4f} of it"
     if tally.last is not None:

@@ -85,7 +85,7 @@ def greeting(room: ChatRoom) -> list[Line]:
     now = room.chat.status()
     lines: list[Line] = [
         (Styled("holdfast chat", "bold"), Styled(f" with {model_line(room.chats)}")),
-        (Styled(f"{room.chats.ledger.line} {memory_line(room.chats)}", "dim"),),
+        (Styled(f"{room.chats.accounting.line} {memory_line(room.chats)}", "dim"),),
     ]
     if room.reader is not None and not room.reader.echoes:
         lines.append((Styled("/help lists the commands, Ctrl-D leaves.", "dim"),))

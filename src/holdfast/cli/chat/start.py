@@ -27,7 +27,7 @@ from holdfast.views.words import clean
 if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom, PromptReader
     from holdfast.config import Setting, Settings
-    from holdfast.wiring.chats import Chats, Wishes
+    from holdfast.wiring.chats import ChatOptions, Chats
     from holdfast.wiring.conversations import Conversation
 
 __all__ = ["command"]
@@ -106,8 +106,8 @@ def _begun(settings: Settings, options: _Options) -> Exit:
             return approve(question)
         return not options["as_json"] and _is_terminal() and click.confirm(question, err=True)
 
-    wishes = _wishes(options, approve, is_rehearsal=is_rehearsal)
-    chats = Chats(settings, os.environ, replace(wishes, fold=fold))
+    chosen = _chat_options(options, approve, is_rehearsal=is_rehearsal)
+    chats = Chats(settings, os.environ, replace(chosen, fold=fold))
     with _closing(chats):
         room = ChatRoom(chats, _conversation(chats, options))
         rooms.append(room)
@@ -144,11 +144,13 @@ def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Option
     return replace(settings, model=model), {**options, "system": options["system"] or PROMPT}
 
 
-def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: bool) -> Wishes:
+def _chat_options(
+    options: _Options, approve: Callable[[str], bool], *, is_rehearsal: bool
+) -> ChatOptions:
     from holdfast.agent.rehearsal import LONGEST_ANSWER
-    from holdfast.wiring.chats import Wishes
+    from holdfast.wiring.chats import ChatOptions
 
-    wishes = Wishes(
+    chosen = ChatOptions(
         approve=approve,
         names_model=options["model_name"] is not None,
         names_window=options["context_length"] is not None,
@@ -157,9 +159,9 @@ def _wishes(options: _Options, approve: Callable[[str], bool], *, is_rehearsal: 
         memory=not options["no_memory"],
     )
     if not is_rehearsal:
-        return wishes
+        return chosen
     # The same everywhere, and soon over.
-    return replace(wishes, tools=False, memory=False, longest_answer=LONGEST_ANSWER)
+    return replace(chosen, tools=False, memory=False, longest_answer=LONGEST_ANSWER)
 
 
 def _conversation(chats: Chats, options: _Options) -> Conversation:
@@ -196,7 +198,7 @@ def _terminal(room: ChatRoom) -> PromptReader:
         raise MissingExtra("`holdfast chat` in a terminal", "chat")
     from holdfast.cli.chat.terminal import Below, Terminal
 
-    history = room.chats.files.folder.parent / "chat_history"
+    history = room.chats.memory_files.folder.parent / "chat_history"
     return Terminal(history, names(), Below(room.status, lambda: show_news(room)))
 
 

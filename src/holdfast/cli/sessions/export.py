@@ -180,14 +180,14 @@ def _opened(
             yield opened, name
         return
     # Imported only here: a session that is stored needs no reader of files.
-    from holdfast.agent_files.opening import FoundFile, Reading, gather
+    from holdfast.agent_files.detection import FoundFile, ReadOptions, gather
     from holdfast.wiring.import_job import ImportStatus, rehearsal
 
     with named_files([name]) as find, rehearsal(settings) as job:
         walk = find()
         refused = [each.reason for each in walk.refused]
         told: list[str] = []
-        for look in gather(walk.files, Reading()):
+        for look in gather(walk.files, ReadOptions()):
             if not isinstance(look, FoundFile):
                 refused.append(look.reason)
                 continue

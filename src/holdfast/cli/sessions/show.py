@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 import click
 
 from holdfast.cli.flags import session_argument, setting_flags
-from holdfast.cli.inspect import Frame, conversation_strip, legend, window_bar
+from holdfast.cli.inspect import MapScale, conversation_strip, legend, window_bar
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, table
 from holdfast.cli.store import with_store
@@ -96,20 +96,20 @@ def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> N
     if options["whole"]:
         raise click.UsageError("--whole goes with --message")
     settings = opened.settings_of(session)
-    shown = session_details(opened.store, session, policy_of(settings), counter_of(settings))
-    entries = said_until(opened.store, session.id) if options["scope"] == "all" else shown.window
+    details = session_details(opened.store, session, policy_of(settings), counter_of(settings))
+    entries = said_until(opened.store, session.id) if options["scope"] == "all" else details.window
     kept = entries[-options["limit"] :] if options["limit"] else entries
     left_out = len(entries) - len(kept)
     opened.answer(
-        shown.as_json(kept, left_out), lambda view: session_drawn(shown, kept, left_out, view)
+        details.as_json(kept, left_out), lambda view: session_drawn(details, kept, left_out, view)
     )
 
 
 def session_drawn(
-    shown: SessionDetails, entries: Sequence[Entry], left_out: int, view: OutputScreen
+    details: SessionDetails, entries: Sequence[Entry], left_out: int, view: OutputScreen
 ) -> list[Line]:
     """Return the whole picture; `left_out` says how many older messages are not listed."""
-    lines = [*_heading(shown, view.width), (), *_maps(shown, view)]
+    lines = [*_heading(details, view.width), (), *_maps(details, view)]
     if entries:
         lines += [(), (Styled("messages", "bold"),)]
         if left_out:
@@ -145,10 +145,10 @@ def _marks(entry: Entry) -> str:
     return " ".join(mark for mark, holds in marks.items() if mark and holds)
 
 
-def _heading(shown: SessionDetails, width: int) -> Iterator[Line]:
-    session = shown.session
+def _heading(details: SessionDetails, width: int) -> Iterator[Line]:
+    session = details.session
     yield (Styled(crop(title_of(session), width - 2), "bold"),)
-    for label, words in _known(shown):
+    for label, words in _known(details):
         if words:
             # One line each: a long goal or path is cut, and --json has all of it.
             yield (
@@ -157,12 +157,12 @@ def _heading(shown: SessionDetails, width: int) -> Iterator[Line]:
             )
 
 
-def _known(shown: SessionDetails) -> Iterator[tuple[str, str]]:
-    session, usage = shown.session, shown.session.usage
+def _known(details: SessionDetails) -> Iterator[tuple[str, str]]:
+    session, usage = details.session, details.session.usage
     yield "id", session.id
     yield "goal", session.goal
     yield "model", session.model
-    places = places_of(shown.path)
+    places = places_of(details.path)
     agent = agent_of(session.source)
     yield "source", session.source
     yield "agent", f"{agent} {places['version']}" if agent and "version" in places else ""
@@ -172,20 +172,20 @@ def _known(shown: SessionDetails) -> Iterator[tuple[str, str]]:
     yield "state", f"{state_of(session)}{ended}"
     yield "used", f"{clock_time(session.started)} to {clock_time(session.touched)}"
     if usage.calls:
-        yield "usage", _usage(shown)
-    if len(shown.path) > 1:
-        yield "came from", " > ".join(each.id for each in shown.path[:-1]) + f" ({session.fork})"
-    if shown.elder is not None:
-        yield "part of", parent_words(shown.elder)
-    passes = len(shown.compactions)
+        yield "usage", _usage(details)
+    if len(details.path) > 1:
+        yield "came from", " > ".join(each.id for each in details.path[:-1]) + f" ({session.fork})"
+    if details.elder is not None:
+        yield "part of", parent_words(details.elder)
+    passes = len(details.compactions)
     yield "compacted", counted(passes, "time") if passes else ""
-    yield "undone", "sessions redo brings back what was undone" if shown.is_undone else ""
-    for warning in shown.warnings:
+    yield "undone", "sessions redo brings back what was undone" if details.is_undone else ""
+    for warning in details.warnings:
         yield "warning", warning
 
 
-def _usage(shown: SessionDetails) -> str:
-    usage = shown.session.usage
+def _usage(details: SessionDetails) -> str:
+    usage = details.session.usage
     words = [
         counted(usage.calls, "call"),
         f"{usage.input_tokens:,} tokens in",
@@ -198,22 +198,22 @@ def _usage(shown: SessionDetails) -> str:
     return ", ".join(words)
 
 
-def _maps(shown: SessionDetails, view: OutputScreen) -> Iterator[Line]:
-    window, threshold = shown.limits.window, shown.limits.threshold
-    frame = Frame(window=window, threshold=threshold, width=view.width, colored=view.colored)
-    census = shown.usage
-    share = f"{census.tokens / max(window, 1):.0%}"
+def _maps(details: SessionDetails, view: OutputScreen) -> Iterator[Line]:
+    window, threshold = details.limits.window, details.limits.threshold
+    scale = MapScale(window=window, threshold=threshold, width=view.width, colored=view.colored)
+    usage = details.usage
+    share = f"{usage.tokens / max(window, 1):.0%}"
     yield (
         Styled("the window", "bold"),
-        Styled(f": {counted(len(shown.window), 'message')}, "),
-        Styled(f"{census.tokens:,} of {window:,} tokens, {share} used"),
+        Styled(f": {counted(len(details.window), 'message')}, "),
+        Styled(f"{usage.tokens:,} of {window:,} tokens, {share} used"),
     )
-    yield from window_bar(census, frame)
-    if census.tokens:
+    yield from window_bar(usage, scale)
+    if usage.tokens:
         yield (Styled("the conversation", "bold"), Styled(" from beginning to end"))
-        yield conversation_strip(census, frame)
+        yield conversation_strip(usage, scale)
         yield ()
-        yield from legend(census, frame)
+        yield from legend(usage, scale)
 
 
 def message_drawn(

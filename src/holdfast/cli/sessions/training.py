@@ -177,7 +177,7 @@ class _Told:
     """What there is to say of a run."""
 
     files: dict[str, str]
-    """The files by the sides of the split; one without a side where nothing is divided."""
+    """The file of each side of the split; without a split one file, whose side is ""."""
     all: _Figures = field(default_factory=_Figures)
     by_side: dict[str, _Figures] = field(default_factory=dict[str, _Figures])
     left_out: Counter[LeftOutReason] = field(default_factory=Counter[LeftOutReason])

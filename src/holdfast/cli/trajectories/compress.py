@@ -46,8 +46,8 @@ from holdfast.trajectories.running import (
 )
 from holdfast.trajectories.work import Work, prepare_process
 from holdfast.views.words import counted
-from holdfast.wiring.ledgers import price_book
 from holdfast.wiring.models import configured_summarizer
+from holdfast.wiring.usage_accounting import price_book
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, TypeVar
 
 import click
 
-from holdfast.agent_files.opening import AUTO
+from holdfast.agent_files.detection import AUTO
 from holdfast.cli.flags import summarizer_flag
 from holdfast.cost import Price
 from holdfast.formats import FORMATS

@@ -25,7 +25,14 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.json_access import JsonObject, mapping, mappings, moment, sequence, string
+from holdfast.formats.json_access import (
+    JsonObject,
+    mapping,
+    mappings,
+    milliseconds,
+    sequence,
+    string,
+)
 from holdfast.session import Fork
 
 if TYPE_CHECKING:
@@ -180,7 +187,7 @@ class _Boundary:
     @property
     def at(self) -> int | None:
         """Return when it was written."""
-        return moment(self.entry.get("timestamp"))
+        return milliseconds(self.entry.get("timestamp"))
 
 
 @dataclass(frozen=True, slots=True)

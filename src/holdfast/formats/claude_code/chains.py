@@ -103,7 +103,7 @@ class WrittenLines:
         self._calls[call, is_side] = uuid
 
     def lines(self, key: str) -> Sequence[WrittenLine]:
-        """Return the lines of a message; nothing when it could not be written."""
+        """Return the lines of a message; empty when it could not be written."""
         return self._lines.get(key, ())
 
     def last(self, key: str) -> str:
@@ -120,7 +120,7 @@ class WrittenLines:
         return uuid, found[::-1]
 
     def caller(self, call: str, *, is_side: bool) -> str:
-        """Return the line of the call that a result answers; nothing when there is none."""
+        """Return the line of the call that a result answers; "" when there is none."""
         return self._calls.get((call, is_side), "")
 
     def is_followed(self, uuid: str) -> bool:
@@ -159,7 +159,7 @@ class LineChain:
         return self.last
 
     def caller(self, piece: LineContent) -> str:
-        """Return the line of the call that a line answers; nothing when there is none."""
+        """Return the line of the call that a line answers; "" when there is none."""
         return self._book.caller(piece.answers, is_side=self.is_side)
 
     def wrote(self, key: str, line: WrittenLine, parent: str) -> None:

@@ -17,7 +17,7 @@ from holdfast.formats.json_access import (
     dollars,
     is_object,
     mapping,
-    moment,
+    milliseconds,
     sequence,
     string,
     usage_in,
@@ -107,13 +107,13 @@ class SessionLine:
 
     @property
     def original(self) -> str:
-        """Return the line that our own writer wrote again here; nothing for all others."""
+        """Return the line that our own writer wrote again here; "" for all others."""
         return string(self.marks.get("copy"))
 
     @property
     def at(self) -> int | None:
         """Return when the line was written."""
-        return moment(self.entry.get("timestamp"))
+        return milliseconds(self.entry.get("timestamp"))
 
     @property
     def is_side(self) -> bool:

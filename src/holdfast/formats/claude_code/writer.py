@@ -79,7 +79,7 @@ class ContentWriter:
         self._identities = Identities()
 
     def of(self, message: Message) -> list[LineContent]:
-        """Return the lines of a message; nothing when none of it can be said.
+        """Return the lines of a message; empty when none of it can be said.
 
         Reasoning that another provider signed is left out, as everywhere on this wire.
         """

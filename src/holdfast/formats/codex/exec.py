@@ -34,7 +34,14 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.json_access import JsonObject, is_object, mapping, mappings, moment, string
+from holdfast.formats.json_access import (
+    JsonObject,
+    is_object,
+    mapping,
+    mappings,
+    milliseconds,
+    string,
+)
 from holdfast.formats.reader import LIKELY, KeyAllocator, Sign
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
@@ -119,7 +126,7 @@ class ExecReader:
         entry = mapping(record.value)
         kind = string(entry.get("type"))
         if kind in _STARTS:
-            started = moment(entry.get("timestamp"))
+            started = milliseconds(entry.get("timestamp"))
             about = About(id=string(entry.get(_STARTS[kind])), started=started)
             yield from self._start(record.line, about)
         elif kind in _PHASES:
@@ -269,7 +276,7 @@ class ExecReader:
             id=id,
             reply=reply,
             model=self._run.model if reply else "",
-            at=moment(mapping(record.value).get("timestamp")),
+            at=milliseconds(mapping(record.value).get("timestamp")),
         )
         key = key or self._keys.take(id, record.line)
         yield MessageEvent(

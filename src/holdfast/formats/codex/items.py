@@ -20,7 +20,7 @@ from holdfast.formats.json_access import (
     is_array,
     is_object,
     mapping,
-    moment,
+    milliseconds,
     string,
 )
 from holdfast.session import Fork, Usage
@@ -202,7 +202,7 @@ def about_of(meta: JsonObject, note: JsonObject, written: object) -> About:
         cwd=string(meta.get("cwd")),
         git_branch=string(git.get("branch")),
         version=string(meta.get("cli_version")),
-        started=moment(meta.get("timestamp")) or moment(written),
+        started=milliseconds(meta.get("timestamp")) or milliseconds(written),
         parent=parent,
         fork=Fork.DELEGATION if caller else branched,
         more={name: meta[name] for name in _MORE if meta.get(name)},

@@ -38,7 +38,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.json_access import JsonObject, mapping, moment, string
+from holdfast.formats.json_access import JsonObject, mapping, milliseconds, string
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.transcript import Message, Role, Text, Thinking
 
@@ -259,7 +259,7 @@ class _Reader:
             id=name,
             reply=reply,
             model=self._about.model if reply and self._about is not None else "",
-            at=moment(note.get("at") or entry.get("timestamp")),
+            at=milliseconds(note.get("at") or entry.get("timestamp")),
         )
         return MessageEvent(strand=MAIN, line=record.line, key=key, message=message, native=native)
 
@@ -283,7 +283,7 @@ class _Reader:
                     return
                 yield from self.end()
                 key = self._keys.take("", record.line)
-                native = SourceMetadata(at=moment(mapping(record.value).get("timestamp")))
+                native = SourceMetadata(at=milliseconds(mapping(record.value).get("timestamp")))
                 message = Message(Role.USER, (Text(text),))
                 self._prompt = MessageEvent(
                     strand=MAIN, line=record.line, key=key, message=message, native=native
@@ -304,7 +304,7 @@ class _Reader:
                 if shows != self._window.keys:
                     self._replies.close()
                     self._window.show(shows)
-                    at = moment(mapping(record.value).get("timestamp"))
+                    at = milliseconds(mapping(record.value).get("timestamp"))
                     yield RewindEvent(strand=MAIN, line=record.line, shows=shows, at=at)
             case "thread_name_updated":
                 title = string(event.get("thread_name")) or string(event.get("name"))

@@ -21,7 +21,7 @@ from holdfast.formats.json_access import (
     is_array,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
@@ -115,7 +115,7 @@ class AnswerTracker:
         self._count = 0
 
     def joins(self, message: Message) -> str:
-        """Return the answer that a message of the model goes on with; nothing for a new one."""
+        """Return the answer that a message of the model goes on with; "" for a new one."""
         return self._joined(speaks=_speaks(message.parts))
 
     def _joined(self, *, speaks: bool) -> str:
@@ -185,7 +185,7 @@ class CompactionLine:
     def event(self, shows: tuple[str, ...]) -> CompactionEvent | RewindEvent:
         """Return the event, from what the model sees after it."""
         entry, note, line = mapping(self.record.value), self.note, self.record.line
-        at = moment(entry.get("timestamp"))
+        at = milliseconds(entry.get("timestamp"))
         if note.get("rewound") is True:
             return RewindEvent(strand=MAIN, line=line, shows=shows, at=at)
         window = string(mapping(entry.get("payload")).get("window_id"))

@@ -31,7 +31,14 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.json_access import JsonObject, is_array, mapping, mappings, moment, string
+from holdfast.formats.json_access import (
+    JsonObject,
+    is_array,
+    mapping,
+    mappings,
+    milliseconds,
+    string,
+)
 from holdfast.formats.reader import folds, with_lone_summaries
 from holdfast.transcript import (
     NO_EXTRAS,
@@ -100,7 +107,7 @@ class _Checker:
     def take(self, entry: JsonObject) -> Iterator[str]:
         """Return what is wrong with a line."""
         kind, payload = string(entry.get("type")), mapping(entry.get("payload"))
-        if moment(entry.get("timestamp")) is None:
+        if milliseconds(entry.get("timestamp")) is None:
             yield "the line has no time"
         if kind not in _KINDS or not payload:
             yield f"a line of type {kind!r} without a payload of that kind"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.content import contents
 from holdfast.formats.events import About, SourceMetadata
-from holdfast.formats.history import WindowTracker
-from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string
+from holdfast.formats.json_access import as_json, count, mapping, mappings, milliseconds, string
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -61,7 +61,7 @@ def about_of(event: JsonObject) -> About:
         cwd=string(context.get("cwd")),
         git_branch=string(context.get("branch")),
         version=string(event.get("copilotVersion")),
-        started=moment(event.get("startTime")),
+        started=milliseconds(event.get("startTime")),
         more={name: context[name] for name in _MORE if isinstance(context.get(name), str)},
     )
 

@@ -3,7 +3,7 @@
 Sub-agents speak in the same file and name the tool call that started them. What the model never
 saw is passed over: hooks, errors, notices of the program. An answer tells how much it wrote, not
 how much was sent for it; that is counted for the session, when a run of the program ends. A call
-that only its execution tells of is told before its result.
+that no answer holds, only its execution, is yielded before its result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.json_access import count, is_object, mapping, moment, string, usage_in
+from holdfast.formats.json_access import count, is_object, mapping, milliseconds, string, usage_in
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
@@ -61,19 +61,21 @@ class UsageTotals:
         self._elsewhere = 0
         """How much sub-agents wrote in this run, as their answers say."""
 
-    def answer(self, strand: str, usage: Usage | None) -> None:
-        """Take what an answer says of its own cost."""
+    def note_subagent_output(self, strand: str, usage: Usage | None) -> None:
+        """Note the tokens that a sub-agent wrote: the total of the run counts them too."""
         if usage is not None and strand != MAIN:
             self._elsewhere += usage.output_tokens
 
     def request(self, strand: str, event: JsonObject) -> Iterator[tuple[str, Usage]]:
-        """Return what a conversation cost with one more request."""
+        """Add one request, and yield the new total of its conversation."""
         if (usage := usage_in(event, _USAGE)) is not None:
             self._is_live = True
             yield self._add(strand, _apart(usage))
 
     def run(self, event: JsonObject, agents: Mapping[str, str]) -> Iterator[tuple[str, Usage]]:
-        """Return what conversations cost, now that a run is over.
+        """Add a run that is over, and yield the new totals of its conversations.
+
+        It yields none where the log has counted each request: the run says the same once more.
 
         Args:
             event: What was written of it.
@@ -296,10 +298,10 @@ class _Reader:
         key = self._keys.take(id, record.line)
         shows = strand.take(key, message)
         self._callers.update((call.id, name) for call in message.calls)
-        native = SourceMetadata(id=id, at=moment(entry.get("timestamp")))
+        native = SourceMetadata(id=id, at=milliseconds(entry.get("timestamp")))
         if message.role is Role.ASSISTANT:
             native = strand.answered(native, event)
-            self._totals.answer(name, native.usage)
+            self._totals.note_subagent_output(name, native.usage)
         yield MessageEvent(strand=name, line=record.line, key=key, message=message, native=native)
         if shows is not None:
             yield RewindEvent(strand=name, line=record.line, shows=shows, at=native.at)
@@ -312,7 +314,7 @@ class _Reader:
         name = self._name(entry, event)
         yield from self._begin(name, record.line, About())
         strand = self._strands[name]
-        id, at = string(entry.get("id")), moment(entry.get("timestamp"))  # noqa: A001
+        id, at = string(entry.get("id")), milliseconds(entry.get("timestamp"))  # noqa: A001
         key = self._keys.take(id, record.line)
         summary = summarized(text, _ORIGIN)
         native = SourceMetadata(id=id, at=at)
@@ -341,7 +343,7 @@ class _Reader:
             shows = strand.rewind(string(event.get("upToEventId")))
         if shows is None:
             return
-        at = moment(entry.get("timestamp"))
+        at = milliseconds(entry.get("timestamp"))
         yield RewindEvent(strand=name, line=record.line, shows=shows, at=at)
         if first := string(event.get("initialMessage")):
             message = Message(Role.USER, (Text(first),))

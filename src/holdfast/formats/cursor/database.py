@@ -18,7 +18,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     parsed,
     string,
 )
@@ -122,7 +122,7 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
         title="" if title == _UNNAMED else title,
         model=model,
         cwd=root.cwd,
-        started=moment(known.get("createdAt")),
+        started=milliseconds(known.get("createdAt")),
     )
     yield StrandStarted(strand=own, line=1, about=about)
     keys = KeyAllocator()

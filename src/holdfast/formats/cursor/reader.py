@@ -29,7 +29,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
     usage_in,
@@ -295,7 +295,7 @@ class CursorStreamReader:
             id=own,
             model=self._model,
             cwd=string(entry.get("cwd")),
-            started=moment(entry.get("timestamp_ms")),
+            started=milliseconds(entry.get("timestamp_ms")),
         )
         yield StrandStarted(strand=self._strand, line=line, about=about)
 
@@ -326,7 +326,7 @@ class CursorStreamReader:
                 native=SourceMetadata(
                     reply=string(entry.get("model_call_id")) if is_answer else "",
                     model=self._model if is_answer else "",
-                    at=moment(entry.get("timestamp_ms")),
+                    at=milliseconds(entry.get("timestamp_ms")),
                 ),
             )
 

@@ -32,7 +32,7 @@ from holdfast.formats.json_access import (
     is_object,
     kind_of,
     mapping,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
@@ -76,7 +76,7 @@ def answer_metadata(answer: JsonObject) -> SourceMetadata:
         reply=string(answer.get("id")),
         model=string(answer.get("model")),
         usage=tokens_in(usage, extra.get("cost") or usage.get("cost")),
-        at=moment(extra.get("timestamp")) or moment(answer.get("created_at")),
+        at=milliseconds(extra.get("timestamp")) or milliseconds(answer.get("created_at")),
     )
 
 
@@ -150,7 +150,7 @@ class _Sorted:
 
 
 def key_of(entry: JsonObject) -> str:
-    """Return under which key an object holds a conversation; nothing when it holds none."""
+    """Return under which key an object holds a conversation; "" when it holds none."""
     for key in _KEYS:
         messages = entry.get(key)
         if is_array(messages) and (
@@ -374,7 +374,7 @@ def _answer(rest: JsonObject) -> Sequence[tuple[Message, SourceMetadata]]:
         reply=string(response.get("id")),
         model=string(response.get("model")),
         usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
-        at=moment(response.get("created")),
+        at=milliseconds(response.get("created")),
     )
     return [(message, native) for message in found]
 
@@ -384,7 +384,7 @@ def _about(rest: JsonObject) -> About:
     own_id = string(rest.get("id"))
     # A short one counts the samples of a collection and says nothing elsewhere.
     fallback = own_id if len(own_id) >= _UNIQUE else ""
-    times = (moment(rest.get(key)) for key in _TIMES)
+    times = (milliseconds(rest.get(key)) for key in _TIMES)
     return About(
         id=next((found for key in _IDS if (found := string(rest.get(key)))), fallback),
         title=string(rest.get("title")),
@@ -424,7 +424,7 @@ def _dated(message: Message, dialect: str) -> tuple[Message, SourceMetadata]:
         bare = replace(bare, parts=parts)
     if not fields:
         return bare, native
-    times = (moment(fields.get(key)) for key in _TIMES if key in fields)
+    times = (milliseconds(fields.get(key)) for key in _TIMES if key in fields)
     at = native.at or next((found for found in times if found is not None), None)
     return bare, replace(native, id=native.id or string(fields.get("id")), at=at)
 

@@ -19,7 +19,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
     whole,
@@ -51,7 +51,7 @@ ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 
 
 def item_message(entry: JsonObject) -> Message | str | None:
-    """Return what an item says, why it cannot be read, or nothing where it says nothing."""
+    """Return the message of an item, why it cannot be read, or None where it says nothing."""
     match entry.get("type"):
         case "system":
             return Message(Role.SYSTEM, contents(entry.get("content")))
@@ -209,8 +209,8 @@ class ScreenLog:
         update = update_of(entry)
         kind = string(update.get("sessionUpdate"))
         noted = (mapping(_params(entry).get("_meta")), mapping(update.get("_meta")))
-        exact = (moment(each.get("agentTimestampMs")) for each in noted)
-        at = next((each for each in exact if each), None) or moment(entry.get("timestamp"))
+        exact = (milliseconds(each.get("agentTimestampMs")) for each in noted)
+        at = next((each for each in exact if each), None) or milliseconds(entry.get("timestamp"))
         if kind in _PIECES:
             self._piece(record, update, at)
             return

@@ -34,13 +34,12 @@ from holdfast.formats.grok.display import (
     is_update,
     item_message,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     is_array,
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     string,
     whole,
 )
@@ -55,6 +54,7 @@ from holdfast.formats.reader import (
     folder_of,
 )
 from holdfast.formats.source import SourceRecord
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Thinking, ToolResult
 
@@ -381,7 +381,7 @@ class _Folder:
                     model=string(summary.get("current_model_id")),
                     cwd=string(own.get("cwd")),
                     git_branch=string(summary.get("head_branch")),
-                    started=moment(summary.get("created_at")),
+                    started=milliseconds(summary.get("created_at")),
                     parent=string(summary.get("parent_session_id")),
                     more={
                         key: found for key in _SUMMARY_FIELDS if (found := string(summary.get(key)))

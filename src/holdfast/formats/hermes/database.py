@@ -29,7 +29,7 @@ from holdfast.formats.json_access import (
     is_array,
     is_object,
     mapping,
-    moment,
+    milliseconds,
     parsed,
     string,
     usage_in,
@@ -221,7 +221,7 @@ def native_of(row: Row) -> SourceMetadata:
     more = {name: _plain(row[name]) for name in _MORE if row.get(name) not in (None, "")}
     if row.get("observed"):
         more["observed"] = True
-    return SourceMetadata(id=str(row.get("id")), at=moment(row.get("timestamp")), more=more)
+    return SourceMetadata(id=str(row.get("id")), at=milliseconds(row.get("timestamp")), more=more)
 
 
 def fingerprint(row: Row) -> int:
@@ -342,7 +342,7 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
                 model=string(row.get("model")),
                 cwd=string(row.get("cwd")) or string(settings_of(row).get("cwd")),
                 git_branch=string(row.get("git_branch")),
-                started=moment(row.get("started_at")),
+                started=milliseconds(row.get("started_at")),
                 parent=parent,
                 fork=_fork(row, kin.get(parent, {})) if parent else None,
                 more=more,
@@ -365,7 +365,7 @@ def _fork(row: Row, parent: Row) -> Fork:
     if own or (inherited and not goes_on):
         return own[0] if own else inherited[0]
     key = string(row.get("session_key"))
-    begin, end = moment(row.get("started_at")), moment(parent.get("ended_at"))
+    begin, end = milliseconds(row.get("started_at")), milliseconds(parent.get("ended_at"))
     match parent.get("end_reason"):
         case "compression" if goes_on:
             return Fork.COMPRESSION

@@ -28,7 +28,7 @@ from holdfast.formats.events import (
 from holdfast.formats.json_access import (
     count,
     mapping,
-    moment,
+    milliseconds,
     string,
     usage_in,
 )
@@ -232,7 +232,7 @@ class JournalReader:
         self._key = self._keys.take("", record.line)
         match string(entry.get("type")):
             case "metadata":
-                self._about = replace(self._about, started=moment(entry.get("created_at")))
+                self._about = replace(self._about, started=milliseconds(entry.get("created_at")))
             case "config.update" | "profile.bind" | "llm.request":
                 yield from self._configure(record, entry)
             case "context.append_message":
@@ -257,7 +257,7 @@ class JournalReader:
                 elif not self._window.undo(prompts):
                     return
                 if self._begun:
-                    at = moment(mapping(record.value).get("time"))
+                    at = milliseconds(mapping(record.value).get("time"))
                     yield RewindEvent(
                         strand=MAIN, line=record.line, shows=self._window.shows, at=at
                     )
@@ -287,7 +287,7 @@ class JournalReader:
         if not self._begun:
             self._begun = True
             yield StrandStarted(strand=MAIN, line=record.line, about=self._about)
-        at = moment(mapping(record.value).get("time"))
+        at = milliseconds(mapping(record.value).get("time"))
         yield MessageEvent(
             strand=MAIN,
             line=record.line,
@@ -390,7 +390,7 @@ class JournalReader:
             line=record.line,
             id=f"{key}/fold",
             shows=self._window.shows,
-            at=moment(entry.get("time")),
+            at=milliseconds(entry.get("time")),
             trigger=self._window.trigger,
             tokens_before=count(entry.get("tokensBefore")) or None,
             tokens_after=count(entry.get("tokensAfter")) or None,

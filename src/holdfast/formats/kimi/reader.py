@@ -30,7 +30,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     string,
     usage_in,
 )
@@ -127,7 +127,7 @@ class _Lane:
             return
         if not self.has_begun:
             self.has_begun = True
-            started = moment(mapping(record.value).get("timestamp"))
+            started = milliseconds(mapping(record.value).get("timestamp"))
             fork = Fork.DELEGATION if of is not None else None
             about = About(started=started)
             yield StrandStarted(strand=self._name, line=record.line, about=about, of=of, fork=fork)
@@ -146,7 +146,7 @@ class _Lane:
     def _told(self, record: SourceRecord, message: Message) -> MessageEvent:
         native = SourceMetadata(
             reply=self._reply if message.role is Role.ASSISTANT else "",
-            at=moment(mapping(record.value).get("timestamp")),
+            at=milliseconds(mapping(record.value).get("timestamp")),
         )
         key = self._keys.take("", record.line)
         return MessageEvent(
@@ -215,7 +215,7 @@ def place_of(file: str) -> JournalPlace:
 
 
 def unit_of(file: str) -> str:
-    """Return the folder of a session; nothing for Kimi CLI, which lists folders beside them all."""
+    """Return the folder of a session; "" for Kimi CLI, which lists folders beside them all."""
     folder = place_of(file).folder
     above = folder.rpartition("/")[0].rpartition("/")[2]
     is_old = fullmatch(r"[0-9a-f]{32}", above) or file.endswith("/kimi.json")

@@ -17,8 +17,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from holdfast.formats.events import About, Problem
-from holdfast.formats.json_access import count, is_array, mapping, moment, sequence, string
-from holdfast.formats.langgraph.lines import CheckpointLines, GraphCheckpoint
+from holdfast.formats.json_access import count, is_array, mapping, milliseconds, sequence, string
+from holdfast.formats.langgraph.branches import CheckpointBranches, GraphCheckpoint
 from holdfast.formats.langgraph.messages import (
     REMOVAL,
     ROLES,
@@ -195,7 +195,7 @@ class _ThreadReader:
         self._entries: dict[PackedObject, ChannelMessage | None] = {}
         """Each message is packed again in each checkpoint, mostly byte for byte the same."""
         self._complaints: set[str] = set()
-        self._spaces: dict[str, CheckpointLines] = {}
+        self._spaces: dict[str, CheckpointBranches] = {}
         self._channels: dict[str, str] = {}
         """Which channel is the conversation of a graph: the first that is one."""
 
@@ -211,17 +211,17 @@ class _ThreadReader:
                 named = [each for each in names if not each.isdigit()]
                 title = named[-1].partition(":")[0] if named else ""
                 about = About(id=f"{self._thread}/{space}", title=title)
-            lines = self._spaces[space] = CheckpointLines(about, around)
+            branches = self._spaces[space] = CheckpointBranches(about, around)
             for line, row in several:
-                yield from self._checkpoint(lines, line, row)
+                yield from self._checkpoint(branches, line, row)
 
-    def _checkpoint(self, lines: CheckpointLines, line: int, row: Row) -> Iterator[Event]:
+    def _checkpoint(self, branches: CheckpointBranches, line: int, row: Row) -> Iterator[Event]:
         id_ = string(row.get("checkpoint_id"))
         parent = string(row.get("parent_checkpoint_id"))
         try:
             state = mapping(decode(string(row.get("type")), row.get("checkpoint")))
             values = mapping(state.get("channel_values"))
-            entries = self._held(lines, row, state)
+            entries = self._held(branches, row, state)
             reduced = reduced_in(values, entries)
         except UnreadableValue as error:
             # Report each kind of damage once a thread: an encrypted one has it in
@@ -231,22 +231,24 @@ class _ThreadReader:
             if kind not in self._complaints:
                 self._complaints.add(kind)
                 yield Problem(line, f"thread {self._thread!r}: {reason}")
-            lines.skip(id_, parent)
+            branches.skip(id_, parent)
             return
         checkpoint = GraphCheckpoint(
             id=id_,
             parent=parent,
             line=line,
-            at=moment(state.get("ts")),
+            at=milliseconds(state.get("ts")),
             entries=entries,
             summary=reduced.summary,
             hidden=reduced.hidden,
             title=string(values.get("title")),
             about=surroundings(row.get("metadata")),
         )
-        yield from lines.take(checkpoint)
+        yield from branches.take(checkpoint)
 
-    def _held(self, lines: CheckpointLines, row: Row, state: object) -> Sequence[ChannelMessage]:
+    def _held(
+        self, branches: CheckpointBranches, row: Row, state: object
+    ) -> Sequence[ChannelMessage]:
         """Return the messages that the graph holds at a checkpoint."""
         fields = mapping(state)
         values = mapping(fields.get("channel_values"))
@@ -257,7 +259,7 @@ class _ThreadReader:
         if channel in values:
             return self._messages(messages_in(values[channel]))
         parent = string(row.get("parent_checkpoint_id"))
-        held = lines.held(parent)
+        held = branches.held(parent)
         if channel not in versions:
             return held
         for write in self._writes(row, parent, channel):

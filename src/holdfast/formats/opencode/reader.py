@@ -26,7 +26,7 @@ from holdfast.formats.json_access import (
     is_object,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     parsed,
     sequence,
     string,
@@ -338,11 +338,11 @@ class _Storage:
 def _begun(part: JsonObject) -> float:
     own = mapping(part.get("time")).get("start")
     ran = mapping(mapping(part.get("state")).get("time")).get("start")
-    return moment(own) or moment(ran) or math.inf
+    return milliseconds(own) or milliseconds(ran) or math.inf
 
 
 def _created(entry: JsonObject) -> int:
-    return moment(mapping(entry.get("time")).get("created")) or 0
+    return milliseconds(mapping(entry.get("time")).get("created")) or 0
 
 
 OPENCODE = SessionReader(

@@ -22,9 +22,17 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import WindowTracker
-from holdfast.formats.json_access import as_json, count, mapping, mappings, moment, string, usage_in
+from holdfast.formats.json_access import (
+    as_json,
+    count,
+    mapping,
+    mappings,
+    milliseconds,
+    string,
+    usage_in,
+)
 from holdfast.formats.reader import parents_first
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Fork
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -88,7 +96,7 @@ def is_settled(part: JsonObject) -> bool:
 
 def pieces(part: JsonObject) -> Iterator[tuple[str, int | None, Message]]:
     """Return the messages of one part of an answer, with an ending for their names and a time."""
-    at = moment(mapping(part.get("time")).get("start"))
+    at = milliseconds(mapping(part.get("time")).get("start"))
     match part.get("type"):
         case "text" if text := string(part.get("text")):
             yield "", at, Message(Role.ASSISTANT, (Text(text),))
@@ -101,7 +109,7 @@ def pieces(part: JsonObject) -> Iterator[tuple[str, int | None, Message]]:
             time = mapping(state.get("time"))
             call_id, name = string(part.get("callID")), string(part.get("tool"))
             call = ToolCall(call_id, name, as_json(state.get("input")))
-            yield "", moment(time.get("start")), Message(Role.ASSISTANT, (call,))
+            yield "", milliseconds(time.get("start")), Message(Role.ASSISTANT, (call,))
             status = string(state.get("status"))
             if status not in _DONE:
                 return
@@ -112,7 +120,7 @@ def pieces(part: JsonObject) -> Iterator[tuple[str, int | None, Message]]:
             ]
             content: tuple[Content, ...] = (Text(text), *attached)
             result = ToolResult(call_id, content, is_error=failed, name=name)
-            yield "/result", moment(time.get("end")), Message(Role.TOOL, (result,))
+            yield "/result", milliseconds(time.get("end")), Message(Role.TOOL, (result,))
         case _:
             return
 
@@ -171,7 +179,7 @@ class StoredMessage:
     @property
     def at(self) -> int | None:
         """Return when the message was begun."""
-        return moment(mapping(self.fields.get("time")).get("created"))
+        return milliseconds(mapping(self.fields.get("time")).get("created"))
 
     @property
     def model(self) -> str:
@@ -190,7 +198,7 @@ def session_events(
         title=string(session.get("title")),
         cwd=string(session.get("directory")),
         version=string(session.get("version")),
-        started=moment(mapping(session.get("time")).get("created")),
+        started=milliseconds(mapping(session.get("time")).get("created")),
         parent=parent,
         fork=Fork.DELEGATION if parent else None,
         more={key: found for key in _SAVED if (found := string(session.get(key)))},

@@ -23,20 +23,20 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     is_object,
     kind_of,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
 from holdfast.formats.openhands.reader import total_of
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
@@ -165,7 +165,7 @@ class _ConversationReader:
         self._model = about.model or self._model
         if not self._is_begun:
             self._is_begun = True
-            started = moment(event.get("timestamp"))
+            started = milliseconds(event.get("timestamp"))
             known = About(id=self._strand.rpartition("/")[2], started=started)
             yield StrandStarted(strand=self._strand, line=line, about=merged(known, about))
         elif about != About():
@@ -183,7 +183,7 @@ class _ConversationReader:
                 self._view.put(event.get("summary_offset"), name, key)
             else:
                 key = self._keys.take(key, line)
-            at = moment(event.get("timestamp"))
+            at = milliseconds(event.get("timestamp"))
             shows, fold = self._view.shows, f"{key}/fold"
             yield CompactionEvent(strand=self._strand, line=line, id=fold, shows=shows, at=at)
             return
@@ -209,7 +209,7 @@ class _ConversationReader:
             id=name,
             reply=reply if is_answer else "",
             model=self._model if is_answer else "",
-            at=moment(event.get("timestamp")),
+            at=milliseconds(event.get("timestamp")),
         )
         if is_answer and reply:
             self._replies.add(reply)

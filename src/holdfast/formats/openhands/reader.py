@@ -30,7 +30,6 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import WindowTracker
 from holdfast.formats.json_access import (
     as_json,
     count,
@@ -39,11 +38,12 @@ from holdfast.formats.json_access import (
     kind_of,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
 )
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
+from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
@@ -110,7 +110,7 @@ def read(records: Iterable[SourceRecord]) -> Iterator[Event]:
             title=task or string(issue.get("title")),
             model=string(mapping(metadata.get("llm_config")).get("model")),
             version=string(mapping(first.get("args")).get("openhands_version")),
-            started=moment(first.get("timestamp")),
+            started=milliseconds(first.get("timestamp")),
             usage=undivided(total_of(mapping(entry.get("metrics"))), past),
             more={"agent": agent} if (agent := string(metadata.get("agent_class"))) else {},
         )
@@ -305,7 +305,7 @@ def _response(event: JsonObject) -> JsonObject:
 
 
 def _time(event: JsonObject) -> int | None:
-    return moment(event.get("timestamp"))
+    return milliseconds(event.get("timestamp"))
 
 
 OPENHANDS = SessionReader(
@@ -384,7 +384,7 @@ def _tell(place: str, records: Iterable[SourceRecord], keys: KeyAllocator) -> It
             model=string(metadata.get("llm_model")),
             git_branch=string(metadata.get("selected_branch")),
             version=next(filter(None, versions), ""),
-            started=moment(past[0].get("timestamp")),
+            started=milliseconds(past[0].get("timestamp")),
             usage=undivided(total, past),
             more={"repository": repository} if repository else {},
         )

@@ -15,7 +15,7 @@ from holdfast.formats.json_access import (
     as_json,
     mapping,
     mappings,
-    moment,
+    milliseconds,
     sequence,
     string,
     usage_in,
@@ -91,7 +91,9 @@ class EntryMessage:
 
 def time_of(entry: JsonObject) -> int | None:
     """Return when an entry was written."""
-    return moment(entry.get("timestamp")) or moment(mapping(entry.get("message")).get("timestamp"))
+    return milliseconds(entry.get("timestamp")) or milliseconds(
+        mapping(entry.get("message")).get("timestamp")
+    )
 
 
 def spoken(entry: JsonObject) -> EntryMessage | None:

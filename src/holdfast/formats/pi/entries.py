@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EntryContent",
-    "EntryNames",
+    "EntryIds",
     "WrittenEntries",
     "contents_of",
     "copied",
@@ -55,12 +55,12 @@ _REASONS = frozenset(["stop", "length", "toolUse", "error", "aborted"])
 
 
 def user(message: Message, at: int) -> dict[str, object]:
-    """Return what a user said."""
+    """Return a user's message as Pi writes it."""
     return {"role": "user", "content": list(blocks(message.parts)), "timestamp": at}
 
 
 def answer(message: Message, native: SourceMetadata, at: int) -> dict[str, object]:
-    """Return an answer of the model, with all that Pi expects to know of one."""
+    """Return an answer of the model as Pi writes it, with every field that Pi expects."""
     more = native.more
     # Whose answer it is, as far as its thinking gives that away.
     thinking = [part for part in message.parts if isinstance(part, Thinking)]
@@ -86,7 +86,7 @@ def answer(message: Message, native: SourceMetadata, at: int) -> dict[str, objec
 
 
 def result(found: ToolResult, name: str, at: int) -> dict[str, object]:
-    """Return what a tool answered."""
+    """Return the result of a tool as Pi writes it."""
     return {
         "role": "toolResult",
         "toolCallId": found.call_id,
@@ -98,7 +98,7 @@ def result(found: ToolResult, name: str, at: int) -> dict[str, object]:
 
 
 def command(message: Message, more: JsonObject, at: int) -> dict[str, object]:
-    """Return a command that the user ran in the chat, from the words that it was read as."""
+    """Return a command that the user ran as Pi writes it, from the words that it was read as."""
     asked, *rest = [part.text for part in message.parts if isinstance(part, Text)] or [""]
     output = next((text for text in rest if text != ran_note(more)), "")
     ran = {key: value for key, value in more.items() if key != "role"}
@@ -115,7 +115,7 @@ def command(message: Message, more: JsonObject, at: int) -> dict[str, object]:
 
 
 def blocks(parts: Iterable[Part]) -> Iterator[dict[str, object]]:
-    """Return parts as blocks, without the results of tools, which are messages of their own."""
+    """Yield the content blocks of parts; results of tools are left out, being messages."""
     for part in parts:
         match part:
             case Thinking():
@@ -148,7 +148,7 @@ def blocks(parts: Iterable[Part]) -> Iterator[dict[str, object]]:
 
 
 def usage_of(usage: Usage | None) -> dict[str, object]:
-    """Return what an answer cost; Pi adds it up, so what nobody knows is nothing."""
+    """Return the tokens and the price of an answer; Pi adds them up, so what is unknown is 0."""
     known = Usage() if usage is None else usage
     counts = {
         "input": known.input_tokens,
@@ -174,8 +174,8 @@ class EntryContent:
     fields: JsonObject
 
 
-class EntryNames:
-    """Gives every entry a name and a time, the same whenever the session is written."""
+class EntryIds:
+    """Gives every entry an id and a time, the same whenever the session is written."""
 
     def __init__(self, about: About) -> None:
         self.session = about.id
@@ -185,8 +185,8 @@ class EntryNames:
         self._used: set[str] = set()
         self._now = _START if about.started is None else about.started
 
-    def name(self, wanted: str, key: str) -> str:
-        """Return the wanted name, or one that is made of the key."""
+    def id_for(self, wanted: str, key: str) -> str:
+        """Return the wanted id if it is free, else one that is made of the key."""
         found, count = wanted, 0
         while not found or found in self._used:
             found = digest(f"{self.session}\n{key}\n{count}")[: 8 + count]
@@ -194,9 +194,9 @@ class EntryNames:
         self._used.add(found)
         return found
 
-    def has(self, name: str) -> bool:
-        """Say whether an entry has that name."""
-        return name in self._used
+    def has(self, id_: str) -> bool:
+        """Say whether an entry has that id."""
+        return id_ in self._used
 
     def time(self, at: int | None) -> int:
         """Return a time; what has none comes a moment after what was written before."""
@@ -205,7 +205,7 @@ class EntryNames:
 
 
 class WrittenEntries:
-    """Knows which entries messages became, and what those say."""
+    """Knows the ids of the entries that messages became, and what those entries hold."""
 
     def __init__(self) -> None:
         self.contents: dict[str, EntryContent] = {}
@@ -237,13 +237,13 @@ class WrittenEntries:
         return None if name is None else self.copies.get(name, name)
 
 
-def header(about: About, names: EntryNames) -> dict[str, object]:
+def header(about: About, ids: EntryIds) -> dict[str, object]:
     """Return the first line of a file."""
     started = _START if about.started is None else about.started
     found: dict[str, object] = {
         "type": "session",
         "version": 3,
-        "id": names.session,
+        "id": ids.session,
         "timestamp": iso(started),
         "cwd": about.cwd,
     }
@@ -294,7 +294,7 @@ def summary_content(text: str) -> EntryContent:
 
 
 def copied(content: EntryContent, hidden: Container[str]) -> EntryContent:
-    """Return an entry to be written again: it costs nothing, and its hidden calls are left out."""
+    """Return an entry to be written again: its usage is zero, and its hidden calls are left out."""
     message = mapping(content.fields.get("message"))
     if message.get("role") != "assistant":
         return content

@@ -28,7 +28,6 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.history import BranchTree
 from holdfast.formats.json_access import is_array, is_object, kind_of, mapping, string, whole
 from holdfast.formats.pi.content import (
     ORIGIN,
@@ -42,6 +41,7 @@ from holdfast.formats.pi.content import (
 )
 from holdfast.formats.pi.writer import write_pi
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
+from holdfast.formats.window_tracking import BranchTree
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.history import TreeNode
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
+    from holdfast.formats.window_tracking import TreeNode
 
 __all__ = ["PI", "read_pi", "recognize_pi"]
 
@@ -189,7 +189,7 @@ class _Reader:
     def _tell(self, entry: JsonObject, above: TreeNode | None) -> Iterator[Event]:
         original = mapping(entry.get("holdfast")).get("copy")
         if isinstance(original, str) and self._tells(original):
-            copy = self._tree.copy(above, _strand_of(above), original)
+            copy = self._tree.copy_node(above, _strand_of(above), original)
             self._tree.add(string(entry.get("id")), copy)
             return
         match entry.get("type"):
@@ -209,14 +209,14 @@ class _Reader:
                 shows = self._shown(own) or ()
                 name, strand = string(entry.get("id")), _strand_of(above)
                 if own.get("branch") is True:
-                    node = replace(self._tree.below(above, strand), window=shows, forks=True)
+                    node = replace(self._tree.child_node(above, strand), window=shows, forks=True)
                     self._tree.add(name, node)
                     return
                 wanted = string(own.get("strand"))
                 strand = wanted if self._tree.has_strand(wanted) else strand
                 yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
                 node = replace(
-                    self._tree.below(above, strand),
+                    self._tree.child_node(above, strand),
                     last=self._tree.end_of(strand),
                     window=shows,
                     forks=False,
@@ -267,7 +267,7 @@ class _Reader:
         yield MessageEvent(
             strand=strand, line=self._line, key=key, message=found.message, native=native
         )
-        node = self._tree.below(above, strand, key)
+        node = self._tree.child_node(above, strand, key)
         if found.message.role is Role.SYSTEM:
             node = replace(node, prompt=key)
         self._tree.add(string(entry.get("id")), node)
@@ -276,9 +276,9 @@ class _Reader:
         """Follow a conversation that its user began anew, with what was kept of it."""
         strand = _strand_of(above)
         shows = self._tree.kept(above, self._first_kept(entry))
-        if above is not None and self._tree.goes_on(above) is not None:
+        if above is not None and self._tree.strand_below(above) is not None:
             yield RewindEvent(strand=strand, line=self._line, shows=shows, at=time_of(entry))
-        node = replace(self._tree.below(above, strand), window=shows, forks=False)
+        node = replace(self._tree.child_node(above, strand), window=shows, forks=False)
         self._tree.add(string(entry.get("id")), node)
         self._is_reset = True
 
@@ -319,7 +319,7 @@ class _Reader:
             tokens_before=whole(entry.get("tokensBefore")) or None,
             tokens_after=whole(own.get("tokensAfter", entry.get("tokensAfter"))),
         )
-        node = self._tree.below(above, strand, told)
+        node = self._tree.child_node(above, strand, told)
         again = own.get("again") is True
         node = replace(node, prompt=prompt, window=shows, forks=False, again=again)
         self._tree.add(string(entry.get("id")), node)
@@ -343,7 +343,7 @@ class _Reader:
 
     def _follow(self, above: TreeNode | None, key: str) -> Generator[Event, None, str]:
         """Return the strand of an entry that tells something, and begin it where it is new."""
-        strand = self._tree.goes_on(above)
+        strand = self._tree.strand_below(above)
         if strand is not None:
             return strand
         yield StrandStarted(
@@ -354,13 +354,13 @@ class _Reader:
             fork=Fork.BRANCH,
             after="" if above is None else above.last,
         )
-        seen = self._tree.unusual_at(above)
+        seen = self._tree.window_override(above)
         if seen is not None:
             yield RewindEvent(strand=key, line=self._line, shows=seen)
         return key
 
     def _pass(self, entry: JsonObject, above: TreeNode | None) -> TreeNode:
-        node = self._tree.below(above, _strand_of(above))
+        node = self._tree.child_node(above, _strand_of(above))
         return self._tree.add(string(entry.get("id")), node)
 
     def _key(self, entry: JsonObject) -> str:

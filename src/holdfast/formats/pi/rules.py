@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.formats.events import Problem
-from holdfast.formats.json_access import JsonObject, mapping, mappings, moment, string
+from holdfast.formats.json_access import JsonObject, mapping, mappings, milliseconds, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -81,7 +81,7 @@ def _header(entry: JsonObject) -> Iterator[str]:
         yield "the first line is no header of version 3"
     if not string(entry.get("id")):
         yield "the header has no id"
-    if moment(entry.get("timestamp")) is None:
+    if milliseconds(entry.get("timestamp")) is None:
         yield "the header has no time"
     if not isinstance(entry.get("cwd"), str):
         yield "the header has no working directory"
@@ -95,7 +95,7 @@ def _entry(entry: JsonObject, ids: set[str], calls: set[str]) -> Iterator[str]:
         yield f"the id {name!r} is missing or was used before"
     if "parentId" not in entry or (parent is not None and string(parent) not in ids):
         yield f"the parent {parent!r} is not above"
-    if moment(entry.get("timestamp")) is None:
+    if milliseconds(entry.get("timestamp")) is None:
         yield "an entry has no time"
     ids.add(name)
     yield from _missing(entry, _FIELDS.get(kind, {}), kind)

@@ -27,12 +27,11 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.history import BranchTree
 from holdfast.formats.json_access import iso, mapping, string
 from holdfast.formats.pi.content import ORIGIN, WINDOW
 from holdfast.formats.pi.entries import (
     EntryContent,
-    EntryNames,
+    EntryIds,
     WrittenEntries,
     contents_of,
     copied,
@@ -42,6 +41,7 @@ from holdfast.formats.pi.entries import (
     usage_of,
 )
 from holdfast.formats.reader import Style, folds, with_lone_summaries
+from holdfast.formats.window_tracking import BranchTree
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.history import TreeNode
+    from holdfast.formats.window_tracking import TreeNode
 
 __all__ = ["write_openclaw", "write_pi"]
 
@@ -211,7 +211,7 @@ class _Writer:
 
     def __init__(self, marks: Sequence[EntryContent]) -> None:
         self._marks = marks
-        self._names = EntryNames(About())
+        self._ids = EntryIds(About())
         self._tree = BranchTree()
         self._tips: dict[str, _Tip] = {}
         self._written = WrittenEntries()
@@ -222,9 +222,9 @@ class _Writer:
         """Return the entries that say this."""
         match each:
             case StrandStarted(of=None):
-                self._names = EntryNames(each.about)
+                self._ids = EntryIds(each.about)
                 tip = self._tips[each.strand] = _Tip(None, None, MAIN)
-                yield header(each.about, self._names)
+                yield header(each.about, self._ids)
                 for mark in self._marks:
                     yield self._aside(tip, mark)
                 yield from self._note(tip, each.about)
@@ -261,8 +261,8 @@ class _Writer:
                     "custom",
                     {"customType": WINDOW, "data": {"shows": list(shows), "strand": tip.strand}},
                 )
-                name = self._names.name("", f"{tip.id}\nrewound")
-                node = self._tree.below(tip.node, tip.strand)
+                name = self._ids.id_for("", f"{tip.id}\nrewound")
+                node = self._tree.child_node(tip.node, tip.strand)
                 last = self._tree.end_of(tip.strand)
                 tip.node = self._tree.add(name, replace(node, last=last, window=shows, forks=False))
                 yield self._entry(tip, content, name, each.at)
@@ -275,7 +275,7 @@ class _Writer:
         newest = self._tree.newest
         tip = next((each for each in self._tips.values() if each.node is newest), None)
         for target, label in self._labels.items():
-            if tip is not None and self._names.has(target):
+            if tip is not None and self._ids.has(target):
                 yield self._aside(tip, EntryContent("label", {"targetId": target, "label": label}))
 
     def _note(self, tip: _Tip, about: About) -> Iterator[dict[str, object]]:
@@ -287,13 +287,13 @@ class _Writer:
     def _tell(self, told: MessageEvent, pieces: Sequence[str]) -> Iterator[dict[str, object]]:
         tip = self._tips[told.strand]
         yield from self._open(tip, None)
-        at = self._names.time(told.native.at)
+        at = self._ids.time(told.native.at)
         names: list[str] = []
         for content in contents_of(told, self._calls, at):
             wanted = "" if names else told.native.id
-            name = self._names.name(wanted, f"{told.key}\n{len(names)}")
+            name = self._ids.id_for(wanted, f"{told.key}\n{len(names)}")
             tip.strand = name if tip.strand is None else tip.strand
-            tip.node = self._tree.add(name, self._tree.below(tip.node, tip.strand, name))
+            tip.node = self._tree.add(name, self._tree.child_node(tip.node, tip.strand, name))
             self._written.contents[name] = content
             yield self._entry(tip, content, name, at)
             names.append(name)
@@ -305,10 +305,10 @@ class _Writer:
         """Write a compaction; one without a summary shows Pi that something is missing."""
         tip = self._tips[folded.strand]
         yield from self._open(tip, None)
-        name = self._names.name("" if told is None else told.native.id, folded.id)
+        name = self._ids.id_for("" if told is None else told.native.id, folded.id)
         if told is not None:
             self._written.enter((told.key,), (name,))
-        at = self._names.time(folded.at if told is None else told.native.at)
+        at = self._ids.time(folded.at if told is None else told.native.at)
         shows = self._written.names(folded.shows)
         first = self._tree.first_kept(tip.node, frozenset(shows))
         kept = self._tree.kept(tip.node, first)
@@ -334,7 +334,7 @@ class _Writer:
         if told is not None and told.native.usage is not None:
             fields["usage"] = usage_of(told.native.usage)
         tip.strand = name if tip.strand is None else tip.strand
-        node = self._tree.below(tip.node, tip.strand, "" if told is None else name)
+        node = self._tree.child_node(tip.node, tip.strand, "" if told is None else name)
         tip.node = self._tree.add(name, replace(node, window=shows, forks=False, again=again))
         yield self._entry(tip, EntryContent("compaction", fields), name, at)
         self._written.contents[name] = summary_content(_summary_of(told))
@@ -344,8 +344,10 @@ class _Writer:
     def _copies(self, tip: _Tip, originals: Sequence[str], at: int) -> Iterator[dict[str, object]]:
         hidden = self._written.hidden_calls(originals)
         for original in originals:
-            name = self._names.name("", f"{original}\nagain")
-            tip.node = self._tree.add(name, self._tree.copy(tip.node, _strand_at(tip), original))
+            name = self._ids.id_for("", f"{original}\nagain")
+            tip.node = self._tree.add(
+                name, self._tree.copy_node(tip.node, _strand_at(tip), original)
+            )
             self._written.copies[original] = name
             content = copied(self._written.contents[original], hidden)
             yield self._entry(tip, content, name, at) | {"holdfast": {"copy": original}}
@@ -354,16 +356,16 @@ class _Writer:
         """Mark where a branch begins, if the tree alone does not say that or what it sees."""
         if tip.strand is not None or (tip.node is not None and tip.node.forks):
             return
-        is_plain = self._tree.goes_on(tip.node) is None
-        if is_plain and seen is None and self._tree.unusual_at(tip.node) is None:
+        is_plain = self._tree.strand_below(tip.node) is None
+        if is_plain and seen is None and self._tree.window_override(tip.node) is None:
             return
-        shows = self._tree.usual_at(tip.node) if seen is None else seen
+        shows = self._tree.default_window(tip.node) if seen is None else seen
         if is_plain and shows == self._tree.window_at(tip.node):
             return
         seen_there = {"shows": list(shows), "branch": True}
         content = EntryContent("custom", {"customType": WINDOW, "data": seen_there})
-        name = self._names.name("", f"{tip.id}\nbranch")
-        node = self._tree.below(tip.node, _strand_at(tip))
+        name = self._ids.id_for("", f"{tip.id}\nbranch")
+        node = self._tree.child_node(tip.node, _strand_at(tip))
         tip.node = self._tree.add(name, replace(node, window=shows, forks=True))
         yield self._entry(tip, content, name, None)
 
@@ -371,13 +373,13 @@ class _Writer:
         self, tip: _Tip, content: EntryContent, name: str, at: int | None
     ) -> dict[str, object]:
         above, tip.id = tip.id, name
-        place = {"id": name, "parentId": above, "timestamp": iso(self._names.time(at))}
+        place = {"id": name, "parentId": above, "timestamp": iso(self._ids.time(at))}
         return {"type": content.kind, **place, **content.fields}
 
     def _aside(self, tip: _Tip, content: EntryContent) -> dict[str, object]:
         """Return an entry that tells no message."""
-        name = self._names.name("", f"{tip.id}\n{content.kind}")
-        tip.node = self._tree.add(name, self._tree.below(tip.node, _strand_at(tip)))
+        name = self._ids.id_for("", f"{tip.id}\n{content.kind}")
+        tip.node = self._tree.add(name, self._tree.child_node(tip.node, _strand_at(tip)))
         return self._entry(tip, content, name, None)
 
 

@@ -84,7 +84,7 @@ def line_of(text: str, width: int) -> str:
 
 
 def web_address(text: str) -> str:
-    """Return an address that is safe to follow, as the value of an attribute, or nothing."""
+    """Return an address that is safe to follow, as the value of an attribute; "" for any other."""
     return escaped(text) if _WEB.fullmatch(text) else ""
 
 
@@ -308,7 +308,7 @@ def _folded_words(label: str, text: str) -> str:
 
 
 def _arguments(fields: Mapping[str, object]) -> str:
-    """Return each argument under its name; nothing when there are none or they are too deep."""
+    """Return each argument under its name; "" when there are none or they are too deep."""
     try:
         shown = [
             f"<dt>{line_of(name, _PREVIEW)}</dt><dd>{preformatted(_value(value))}</dd>"

@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.agent_files.detection import (
+    FoundFile,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
+    examine,
+    tell_files,
+)
 from holdfast.agent_files.files import Unreadable
-from holdfast.agent_files.opening import Closed, FoundFile, Passed, Reading, examine, tell_files
 from holdfast.formats import source
 from holdfast.formats.catalog import HEAD
 from holdfast.formats.events import Event, MessageEvent, Problem
@@ -34,7 +41,7 @@ def test_every_sample_is_recognized_and_told_packed_or_not(name: str, tmp_path: 
     for number, packed in enumerate((content, gzip.compress(content))):
         path = tmp_path / f"session-{number}.bin"
         path.write_bytes(packed)
-        look = examine(file_at(path), Reading())
+        look = examine(file_at(path), ReadOptions())
         assert isinstance(look, FoundFile)
         assert look.guess.format == FORMAT_OF[name]
         assert any(isinstance(event, MessageEvent) for event in look.tell())
@@ -46,8 +53,8 @@ def test_a_line_that_is_too_long_is_said_to_be(
     monkeypatch.setattr(source, "LONGEST_DOCUMENT", 4 << 20)
     path = tmp_path / "file"
     path.write_bytes(b'{"a": "' + b"x" * (5 << 20) + b'"}')
-    look = examine(file_at(path), Reading())
-    assert look == Passed(file_at(path), "the line is longer than 4 MiB")
+    look = examine(file_at(path), ReadOptions())
+    assert look == SkippedFile(file_at(path), "the line is longer than 4 MiB")
 
 
 def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_read_no_further(
@@ -56,7 +63,7 @@ def test_a_file_that_unpacks_to_a_thousand_times_its_size_is_read_no_further(
     path = tmp_path / "file"
     line = json.dumps({"role": "user", "content": "hi"}).encode()
     path.write_bytes(gzip.compress(line + b"\n" * (200 << 20)))
-    look = examine(file_at(path), Reading())
+    look = examine(file_at(path), ReadOptions())
     assert isinstance(look, FoundFile)
     (problem,) = problems(look.tell())
     assert "times its size, which no session does; unpack it yourself" in problem.reason
@@ -82,8 +89,8 @@ def test_what_holds_no_session_is_passed_over_with_the_reason(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
-    look = examine(file_at(path), Reading())
-    assert isinstance(look, Passed)
+    look = examine(file_at(path), ReadOptions())
+    assert isinstance(look, SkippedFile)
     assert look.reason.startswith(reason)
 
 
@@ -91,30 +98,30 @@ def test_a_file_that_went_away_is_closed(tmp_path: Path) -> None:
     file = file_at(write_pi(tmp_path / "a.jsonl", "a", "hello"))
     file.path.unlink()
     reason = f"cannot read {file.path}: there is no such file or folder"
-    assert examine(file, Reading()) == Closed(file, reason)
+    assert examine(file, ReadOptions()) == UnreadableFile(file, reason)
     with pytest.raises(Unreadable):
-        list(tell_files((file,), "pi", Reading()))
+        list(tell_files((file,), "pi", ReadOptions()))
 
 
 def test_a_database_of_nobody_is_passed_over_and_a_broken_one_is_closed(tmp_path: Path) -> None:
     path = tmp_path / "notes"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE notes (words TEXT)")
-    look = examine(file_at(path), Reading())
-    assert look == Passed(file_at(path), "no agent that we know has these tables: notes")
+    look = examine(file_at(path), ReadOptions())
+    assert look == SkippedFile(file_at(path), "no agent that we know has these tables: notes")
     path.write_bytes(path.read_bytes()[:1000])
-    assert isinstance(examine(file_at(path), Reading()), Closed)
+    assert isinstance(examine(file_at(path), ReadOptions()), UnreadableFile)
 
 
 def test_the_first_session_is_known_before_the_file_is_told(tmp_path: Path) -> None:
-    look = examine(file_at(write_pi(tmp_path / "b", "b", "hi", parent="a")), Reading())
+    look = examine(file_at(write_pi(tmp_path / "b", "b", "hi", parent="a")), ReadOptions())
     assert isinstance(look, FoundFile)
     assert (look.about.id, look.about.parent, look.about.cwd) == ("b", "a", "/srv")
 
 
 def test_a_file_is_told_anew_each_time(tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a", "a", "one")
-    look = examine(file_at(path), Reading())
+    look = examine(file_at(path), ReadOptions())
     assert isinstance(look, FoundFile)
     assert texts(look.tell()) == ["one"]
     write_pi(path, "a", "one", "two")
@@ -123,7 +130,7 @@ def test_a_file_is_told_anew_each_time(tmp_path: Path) -> None:
 
 def test_more_lines_than_show_what_a_file_is_are_told(tmp_path: Path) -> None:
     said = [f"line {number}" for number in range(HEAD * 2)]
-    look = examine(file_at(write_pi(tmp_path / "a", "a", *said)), Reading())
+    look = examine(file_at(write_pi(tmp_path / "a", "a", *said)), ReadOptions())
     assert isinstance(look, FoundFile)
     assert texts(look.tell()) == said
 
@@ -132,7 +139,7 @@ def test_bad_lines_are_problems_with_file_and_line(tmp_path: Path) -> None:
     header, first, second = pi_lines("a", ["one", "two"])
     path = tmp_path / "a"
     path.write_text(f'{header}\n{first}\n{{"cut\n17\n{second}\n{{"half": ', "utf-8")
-    look = examine(file_at(path), Reading())
+    look = examine(file_at(path), ReadOptions())
     assert isinstance(look, FoundFile)
     assert texts(look.tell()) == ["one", "two"]
     found = problems(look.tell())
@@ -144,7 +151,7 @@ def test_half_a_line_at_the_end_of_a_live_file_is_no_problem(tmp_path: Path) -> 
     header, first, second = pi_lines("a", ["one", "two"])
     path = tmp_path / "a"
     path.write_text(f'{header}\n{{"cut\n{first}\n{second[:40]}', "utf-8")
-    look = examine(file_at(path), Reading(live=True))
+    look = examine(file_at(path), ReadOptions(live=True))
     assert isinstance(look, FoundFile)
     assert [each.line for each in problems(look.tell())] == [2]
     with path.open("a", encoding="utf-8") as stream:
@@ -157,7 +164,7 @@ def test_a_cut_packed_file_tells_what_came_before_the_cut(tmp_path: Path) -> Non
     lines = "".join(f"{line}\n" for line in pi_lines("a", said)).encode()
     path = tmp_path / "a"
     path.write_bytes(gzip.compress(lines) + gzip.compress(lines)[:20])
-    look = examine(file_at(path), Reading())
+    look = examine(file_at(path), ReadOptions())
     assert isinstance(look, FoundFile)
     assert texts(look.tell()) == said
     assert problems(look.tell())[-1].reason.startswith("the file ends in the middle of its packed")
@@ -169,7 +176,7 @@ def test_a_provider_document_is_told_and_a_bad_one_among_many_is_a_problem(
     broken = {"messages": [{"role": "tool", "content": "no id"}]}
     path = tmp_path / "chats"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in (CHAT, broken, CHAT)), "utf-8")
-    look = examine(file_at(path), Reading())
+    look = examine(file_at(path), ReadOptions())
     assert isinstance(look, FoundFile)
     assert look.guess.format == "openai"
     assert texts(look.tell()) == ["one", "two", "one", "two"]
@@ -179,11 +186,11 @@ def test_a_provider_document_is_told_and_a_bad_one_among_many_is_a_problem(
 def test_the_format_that_somebody_names_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "chat"
     path.write_text(json.dumps(CHAT), "utf-8")
-    look = examine(file_at(path), Reading(format="anthropic"))
+    look = examine(file_at(path), ReadOptions(format="anthropic"))
     assert isinstance(look, FoundFile)
     assert (look.guess.format, look.guess.reason) == ("anthropic", "--format says so")
     assert texts(look.tell()) == ["one", "two"]
-    assert examine(file_at(path), Reading(format="langgraph")) == Passed(
+    assert examine(file_at(path), ReadOptions(format="langgraph")) == SkippedFile(
         file_at(path), "it is text; langgraph is a database"
     )
 
@@ -191,7 +198,7 @@ def test_the_format_that_somebody_names_is_taken(tmp_path: Path) -> None:
 def test_whoever_asks_hears_how_many_bytes_were_read(tmp_path: Path) -> None:
     seen: list[int] = []
     file = file_at(write_pi(tmp_path / "a", "a", "one"))
-    look = examine(file, Reading(seen=seen.append))
+    look = examine(file, ReadOptions(seen=seen.append))
     assert isinstance(look, FoundFile)
     assert seen == []
     assert texts(look.tell()) == ["one"]
@@ -207,7 +214,7 @@ def test_a_packed_file_that_holds_nothing_readable_is_closed(
     path = tmp_path / "file"
     path.write_bytes(content)
     reason = "it is packed, and nothing of it can be unpacked: it is cut or damaged"
-    assert examine(file_at(path), Reading()) == Closed(file_at(path), reason)
+    assert examine(file_at(path), ReadOptions()) == UnreadableFile(file_at(path), reason)
 
 
 def test_a_damaged_line_of_a_live_file_is_named_once_it_was_ended(tmp_path: Path) -> None:
@@ -216,7 +223,7 @@ def test_a_damaged_line_of_a_live_file_is_named_once_it_was_ended(tmp_path: Path
 
     def named(end: str) -> list[int]:
         path.write_text(before + end, "utf-8")
-        look = examine(file_at(path), Reading(live=True))
+        look = examine(file_at(path), ReadOptions(live=True))
         assert isinstance(look, FoundFile)
         return [problem.line for problem in problems(look.tell())]
 
@@ -227,7 +234,7 @@ def test_a_damaged_line_of_a_live_file_is_named_once_it_was_ended(tmp_path: Path
 
 def test_a_format_that_no_line_has_is_taken_without_confidence(tmp_path: Path) -> None:
     path = write_pi(tmp_path / "a.jsonl", "a", "hello")
-    look = examine(file_at(path), Reading(format="claude-code"))
+    look = examine(file_at(path), ReadOptions(format="claude-code"))
     assert isinstance(look, FoundFile)
     assert (look.guess.confidence, look.guess.reason) == (
         0.0,

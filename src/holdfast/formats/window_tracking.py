@@ -1,4 +1,4 @@
-"""What the model of a session sees, followed by the keys of messages alone.
+"""Tracks what the window of a session shows, by the keys of messages alone.
 
 A format that names the parent of each entry is followed as a tree: which strand an entry goes on,
 and what the model sees there. A writer follows the same tree to know what a file says by its
@@ -79,7 +79,7 @@ class TreeNode:
 
 
 class BranchTree:
-    """Follows the entries of one file; it holds their names, never their content."""
+    """Follows the entries of one file as a tree; it holds their ids, never their content."""
 
     def __init__(self) -> None:
         """Start with no entry."""
@@ -107,8 +107,8 @@ class BranchTree:
         end = self._ends.get(strand)
         return "" if end is None else end.last
 
-    def goes_on(self, above: TreeNode | None) -> str | None:
-        """Return the strand that an entry below this one goes on; None when it begins a branch."""
+    def strand_below(self, above: TreeNode | None) -> str | None:
+        """Return the strand of an entry below this one; None when that one begins a branch."""
         strand, last = (MAIN, "") if above is None else (above.strand, above.last)
         if above is not None and above.forks:
             return None
@@ -131,8 +131,8 @@ class BranchTree:
             self._nodes[name] = node
         self._newest = node
 
-    def below(self, above: TreeNode | None, strand: str, key: str = "") -> TreeNode:
-        """Return an entry below another, not yet added."""
+    def child_node(self, above: TreeNode | None, strand: str, key: str = "") -> TreeNode:
+        """Return a new entry below another; `add` puts it into the tree."""
         depth, last, forks = (
             (0, "", False) if above is None else (above.depth, above.last, above.forks)
         )
@@ -145,9 +145,9 @@ class BranchTree:
             forks=forks and not key,
         )
 
-    def copy(self, above: TreeNode | None, strand: str, original: str) -> TreeNode:
-        """Return an entry that stands for one that was told before, not yet added."""
-        return replace(self.below(above, strand), last=original, copies=original)
+    def copy_node(self, above: TreeNode | None, strand: str, original: str) -> TreeNode:
+        """Return a new entry that repeats an earlier one; `add` puts it into the tree."""
+        return replace(self.child_node(above, strand), last=original, copies=original)
 
     def window_at(self, node: TreeNode | None) -> tuple[str, ...]:
         """Return what the model sees when an entry is the newest of its conversation."""
@@ -216,8 +216,8 @@ class BranchTree:
                 first = each
         return first
 
-    def usual_at(self, above: TreeNode | None) -> tuple[str, ...]:
-        """Return what a branch below an entry is taken to see when nothing else is said.
+    def default_window(self, above: TreeNode | None) -> tuple[str, ...]:
+        """Return what a branch below an entry sees unless the file says otherwise.
 
         That is the window of the strand that it leaves up to the message that both share, or
         everything up to there when the strand does not show that message any more.
@@ -229,12 +229,12 @@ class BranchTree:
             return left[: left.index(above.last) + 1]
         return tuple(each.key for each in reversed(list(_upwards(above))) if each.key)
 
-    def unusual_at(self, above: TreeNode | None) -> tuple[str, ...] | None:
-        """Return what a branch below an entry sees, where that is not the usual."""
+    def window_override(self, above: TreeNode | None) -> tuple[str, ...] | None:
+        """Return what a branch below an entry sees; None where that is its default window."""
         if not self._is_folded:
             return None
         seen = self.window_at(above)
-        return None if seen == self.usual_at(above) else seen
+        return None if seen == self.default_window(above) else seen
 
 
 def _upwards(node: TreeNode | None) -> Iterator[TreeNode]:

@@ -7,7 +7,7 @@ import string
 import pytest
 
 from holdfast.redaction import redact
-from holdfast.redaction.files import crypt_pass, dsn_pass, key_file_pass, manifest_pass
+from holdfast.redaction.file_formats import crypt_pass, dsn_pass, key_file_pass, manifest_pass
 from holdfast.redaction.sites import find_sites
 from holdfast.redaction.survey import survey
 

@@ -1,4 +1,4 @@
-"""The five shapes of a search, read from a store."""
+"""Carries out the five shapes of a search on a store: a module for each would repeat the rest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.conversation.finding import Finder, Match, source_of
-from holdfast.conversation.window import NOWHERE, Shown, Thread, shown_of, thread_of
+from holdfast.conversation.session_chain import (
+    SessionChain,
+    TrashedView,
+    chain_from,
+    trashed_view_of,
+)
+from holdfast.conversation.window import NOWHERE
 from holdfast.ports import Listing
 from holdfast.recall import snippet
 from holdfast.recall.asked import CURRENT, Told, Wrong, told
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from holdfast.recall.passages import MessagePiece, Source
     from holdfast.session import Entry, Session
 
-__all__ = ["Answering"]
+__all__ = ["SearchRunner"]
 
 _AROUND = 5
 """Messages on each side of a match."""
@@ -50,17 +56,17 @@ _LOOKED_AT = 40
 """Messages at the ends of a conversation among which the user's first and last are looked for."""
 
 
-class Answering:
-    """Answers questions about one store at one moment."""
+class SearchRunner:
+    """Runs a search request on a store, as seen from one window."""
 
     def __init__(self, store: Store, now: int, current: Presence, *, shows_all: bool) -> None:
         """Look at a store.
 
         Args:
             store: Where the sessions are.
-            now: The time.
-            current: What the window of the asking session shows.
-            shows_all: Whether that may be repeated.
+            now: The time in milliseconds, for what is recent.
+            current: Which messages the window of the asking session shows.
+            shows_all: Whether a result may repeat them.
         """
         self._store = store
         self._now = now
@@ -91,9 +97,9 @@ class Answering:
         session = self._store.session(id_)
         if session.trashed is not None:
             return _trashed(session)
-        thread = thread_of(self._store, self._lineage(id_), id_)
+        chain = chain_from(self._store, self._lineage(id_), id_)
         found = {each.entry.id: each for each in finder.messages(session.root)}
-        ends = self._ends(thread, wanted, finder.query)
+        ends = self._ends(chain, wanted, finder.query)
         said = [*found.values(), *(each for each in ends if each.entry.id not in found)]
         meant = {each.entry.id for each in ends}
         sources = [source_of(each, is_end=each.entry.id in meant) for each in said]
@@ -103,21 +109,21 @@ class Answering:
         return QuotedPassages(
             query=wanted.query,
             session=session,
-            title=thread.title,
+            title=chain.title,
             quotes=quotes,
             note=note,
             offset=wanted.offset,
             by_time=wanted.sort != "relevance",
         )
 
-    def _ends(self, thread: Thread, wanted: Inside, query: Query) -> list[Match]:
+    def _ends(self, chain: SessionChain, wanted: Inside, query: Query) -> list[Match]:
         """Return what the user said first or last, and the last answer, where that is asked for."""
         scope, (opening, closing) = wanted.scope, ends_meant(query)
         if scope.since is not None or scope.until is not None or wanted.sort != "relevance":
             return []
-        last = thread.last(_LOOKED_AT)[::-1] if closing else ()
+        last = chain.last(_LOOKED_AT)[::-1] if closing else ()
         chosen = [
-            next(filter(_is_typed, thread.first(_LOOKED_AT) if opening else ()), None),
+            next(filter(_is_typed, chain.first(_LOOKED_AT) if opening else ()), None),
             next(filter(_is_typed, last), None),
             next((each for each in last if _is_reply(each)), None),
         ]
@@ -158,7 +164,7 @@ class Answering:
             found, entry = said[piece.source], said[piece.source].entry
             if entry.session not in homes:
                 session = self._store.session(entry.session)
-                home = session if session.trashed is None else self._thread(entry, session.id).leaf
+                home = session if session.trashed is None else self._chain(entry, session.id).leaf
                 homes[entry.session] = home, self._store.count_said(session.id, session.size)
             home, total = homes[entry.session]
             number = self._store.count_said(entry.session, entry.position)
@@ -182,7 +188,7 @@ class Answering:
                 "search for what it is about with query"
             )
         session = self._store.session(entry.session)
-        if session.trashed is not None and self._shown(entry) is None:
+        if session.trashed is not None and self._trashed_view(entry) is None:
             return _trashed(session)
         if wanted.session_id and self._store.session(wanted.session_id).root != session.root:
             return Wrong(
@@ -195,25 +201,25 @@ class Answering:
                 "it all the same"
             )
         focus = told(entry, self._store.whole(entry.id), is_focus=True)
-        thread = self._thread(entry, wanted.session_id or entry.session)
+        chain = self._chain(entry, wanted.session_id or entry.session)
         if wanted.window == 0:
-            return OneMessage(_home(thread, session), focus, min(wanted.offset, len(focus.text)))
-        return self._neighborhood(entry, focus, wanted, thread)
+            return OneMessage(_home(chain, session), focus, min(wanted.offset, len(focus.text)))
+        return self._neighborhood(entry, focus, wanted, chain)
 
     def read(self, session_id: str) -> Beginning | Wrong:
         """Return a conversation: all of it, or its beginning and its end."""
         session = self._store.session(session_id)
         if session.trashed is not None:
             return _trashed(session)
-        thread = thread_of(self._store, self._lineage(session.id), session.id)
-        first = thread.first(_FIRST + _LAST + 1)
+        chain = chain_from(self._store, self._lineage(session.id), session.id)
+        first = chain.first(_FIRST + _LAST + 1)
         last: tuple[Entry, ...] = ()
         if len(first) > _FIRST + _LAST:
-            first, last = first[:_FIRST], thread.last(_LAST)
-        total = thread.size() if last else len(first)
+            first, last = first[:_FIRST], chain.last(_LAST)
+        total = chain.size() if last else len(first)
         return Beginning(
-            session=thread.leaf,
-            title=thread.title,
+            session=chain.leaf,
+            title=chain.title,
             first=_told(first),
             last=_told(last),
             total=total,
@@ -249,29 +255,29 @@ class Answering:
                 return
 
     def _listed(self, session: Session) -> Listed:
-        thread = thread_of(self._store, self._lineage(session.id), session.id)
-        spoken = (entry.message for entry in thread.first(_ENDS))
+        chain = chain_from(self._store, self._lineage(session.id), session.id)
+        spoken = (entry.message for entry in chain.first(_ENDS))
         first = next((each for each in spoken if each.role is Role.USER), None)
         return Listed(
             session=session,
-            title=thread.title,
+            title=chain.title,
             preview=" ".join(words_of(first).split()) if first else "",
-            messages=thread.size(),
+            messages=chain.size(),
             is_current=session.root == self._current.root,
         )
 
     def _excerpt(self, found: Match, query: Query) -> Excerpt:
         entry = found.entry
-        thread = self._thread(entry, entry.session)
-        before, after = thread.around(entry, _AROUND)
+        chain = self._chain(entry, entry.session)
+        before, after = chain.around(entry, _AROUND)
         near = {each.id for each in (*before, entry, *after)}
-        opening = _others(thread.first(_ENDS), near)
+        opening = _others(chain.first(_ENDS), near)
         near |= {each.id for each in opening}
-        closing = _others(thread.last(_ENDS), near)
+        closing = _others(chain.last(_ENDS), near)
         return Excerpt(
-            session=_home(thread, self._store.session(entry.session)),
-            title=thread.title,
-            last_active=thread.leaf.touched,
+            session=_home(chain, self._store.session(entry.session)),
+            title=chain.title,
+            last_active=chain.leaf.touched,
             snippet=snippet(searchable(found.whole), query, width=_SNIPPET),
             tier=found.tier,
             focus=told(entry, found.whole, is_focus=True),
@@ -282,13 +288,13 @@ class Answering:
         )
 
     def _neighborhood(
-        self, entry: Entry, focus: Told, wanted: Scroll, thread: Thread | Shown
+        self, entry: Entry, focus: Told, wanted: Scroll, chain: SessionChain | TrashedView
     ) -> Neighborhood:
         # One more on each side tells whether there is anything to go on to.
-        before, after = thread.around(entry, wanted.window + 1)
+        before, after = chain.around(entry, wanted.window + 1)
         near = (*before[-wanted.window :], *after[: wanted.window])
         return Neighborhood(
-            session=_home(thread, self._store.session(entry.session)),
+            session=_home(chain, self._store.session(entry.session)),
             focus=focus,
             before=self._unknown(before[-wanted.window :]),
             after=self._unknown(after[: wanted.window]),
@@ -297,25 +303,25 @@ class Answering:
             in_context=sum(map(self._is_known, near)),
         )
 
-    def _thread(self, entry: Entry, id_: str) -> Thread | Shown:
+    def _chain(self, entry: Entry, id_: str) -> SessionChain | TrashedView:
         """Return the conversation that holds an entry, seen from a session if that one does.
 
         What was said in a session that is in the trash is seen from one that lives and shows it.
         """
         lineage = self._lineage(entry.session)
-        if _of(entry, lineage).trashed is not None and (shown := self._shown(entry)):
+        if _of(entry, lineage).trashed is not None and (shown := self._trashed_view(entry)):
             return shown
         for each in dict.fromkeys((id_, entry.session)):
-            thread = thread_of(self._store, lineage, each)
-            if thread.holds(entry):
-                return thread
+            chain = chain_from(self._store, lineage, each)
+            if chain.holds(entry):
+                return chain
         # It was said after everything that went on left its session.
-        return thread_of(
+        return chain_from(
             self._store, [s for s in lineage if s.parent != entry.session], entry.session
         )
 
-    def _shown(self, entry: Entry) -> Shown | None:
-        return shown_of(self._store, self._lineage(entry.session), entry)
+    def _trashed_view(self, entry: Entry) -> TrashedView | None:
+        return trashed_view_of(self._store, self._lineage(entry.session), entry)
 
     def _lineage(self, id_: str) -> tuple[Session, ...]:
         if id_ not in self._families:
@@ -344,9 +350,9 @@ def _of(entry: Entry, lineage: Iterable[Session]) -> Session:
     return next(each for each in lineage if each.id == entry.session)
 
 
-def _home(thread: Thread | Shown, session: Session) -> Session:
+def _home(chain: SessionChain | TrashedView, session: Session) -> Session:
     """Return the session to name for a message of one: not one that is in the trash."""
-    return thread.leaf if isinstance(thread, Shown) else session
+    return chain.leaf if isinstance(chain, TrashedView) else session
 
 
 def _told(entries: Iterable[Entry]) -> tuple[Told, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.conversation.effects import (
+from holdfast.conversation.waiting import (
     PASS_THREADS,
     STORE_THREADS,
     Background,

@@ -1,7 +1,8 @@
-"""Find secrets by the files they are kept in: manifests, key files, password files, addresses.
+"""Passes for secrets in manifests, key and password files, and in logins without a scheme.
 
-Most are found at names that the scan for sites meets anyway; the others have a sign of their own.
-What is read around a site is not read again for the next one, so a text full of them stays linear.
+Most begin at a site, a telling name with a value after it, which `sites` has found anyway; the
+others are found by a sign of their own. What is read around a site is not read again for the next
+one, so a text full of them stays linear.
 """
 
 from __future__ import annotations

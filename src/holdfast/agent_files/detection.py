@@ -1,7 +1,8 @@
-"""Says what files are by their content, and how they are told; keeps nothing open.
+"""Detects by their content which format files have, and reads them as events.
 
-The files of a spread session are put together, and a session goes before those that came from it.
-Files that are still written are looked at again and again, and only what changed is said.
+No file stays open between the two. The files of a spread session are put together, and a session
+goes before those that came from it. Files that are still written are looked at again and again,
+and only what changed is returned.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AUTO",
-    "Closed",
     "FileWatch",
     "FoundFile",
     "Look",
-    "Passed",
-    "Reading",
+    "ReadOptions",
+    "SkippedFile",
+    "UnreadableFile",
     "examine",
     "examine_all",
     "gather",
@@ -63,8 +64,8 @@ _Unit: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How files are to be read."""
+class ReadOptions:
+    """How files are read: as which format, while they are written, and who hears of progress."""
 
     format: str = AUTO
     """The name of a format that every file is taken for."""
@@ -73,9 +74,9 @@ class Reading:
     seen: Callable[[int], None] | None = None
     """Hears how many bytes were read, again and again; nobody hears what another process reads."""
 
-    def __reduce__(self) -> tuple[Callable[..., Reading], tuple[()]]:
+    def __reduce__(self) -> tuple[Callable[..., ReadOptions], tuple[()]]:
         """Leave who hears behind."""
-        return partial(Reading, format=self.format, live=self.live), ()
+        return partial(ReadOptions, format=self.format, live=self.live), ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +88,8 @@ class FoundFile:
 
     files: tuple[File, ...]
     guess: Guess
-    reading: Reading
-    """How the files are to be read."""
+    reading: ReadOptions
+    """How the files are read."""
     about: About = field(default_factory=About)
     """The first session in it, as far as the beginning of the file says."""
 
@@ -109,7 +110,7 @@ class FoundFile:
         return "" if common is None else common(_posix(self.files[0].path))
 
     def tell(self) -> Iterator[Event]:
-        """Open the files anew and tell what is in them.
+        """Open the files anew and yield the events in them.
 
         Raises:
             Unreadable: when a file cannot be read to its end.
@@ -124,49 +125,50 @@ class FoundFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """A file without a conversation that we know how to read."""
+class SkippedFile:
+    """A file that can be read and has no conversation in a known format."""
 
     file: File
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class UnreadableFile:
     """A file that cannot be read at all."""
 
     file: File
     reason: str
 
 
-Look: TypeAlias = FoundFile | Passed | Closed
+Look: TypeAlias = FoundFile | SkippedFile | UnreadableFile
+"""What a look at a file found."""
 
 
-def examine_all(files: Iterable[File], reading: Reading) -> list[Look]:
-    """Return what each of the files is."""
+def examine_all(files: Iterable[File], reading: ReadOptions) -> list[Look]:
+    """Detect the format of each of the files."""
     return [examine(file, reading) for file in files]
 
 
-def examine(file: File, reading: Reading) -> Look:
-    """Return what a file is; only its beginning is read, unless it is one JSON document."""
+def examine(file: File, reading: ReadOptions) -> Look:
+    """Detect the format of a file from its beginning, or from all of it if it is one document."""
     if not file.size:
         # Files that the system makes up have no size, and some of them never end.
-        return Passed(file, _EMPTY)
+        return SkippedFile(file, _EMPTY)
     try:
         head = head_of(file.path)
         if begins_database(head):
             return _database(file, reading)
         if reason := _no_session(head):
-            return Passed(file, reason)
+            return SkippedFile(file, reason)
         return _json(file, reading)
     except (Unreadable, MissingExtra) as error:
-        return Closed(file, str(error))
+        return UnreadableFile(file, str(error))
     except DecodeError as error:
-        return Passed(file, f"{error.path}: {error.problem}")
+        return SkippedFile(file, f"{error.path}: {error.problem}")
 
 
-def tell_files(files: Iterable[File], format_name: str, reading: Reading) -> Iterator[Event]:
-    """Tell what files hold, one after the other, as a format.
+def tell_files(files: Iterable[File], format_name: str, reading: ReadOptions) -> Iterator[Event]:
+    """Yield the events of files, one file after the other, read as a format.
 
     Raises:
         Unreadable: when a file cannot be read to its end.
@@ -189,7 +191,7 @@ def _no_session(head: bytes) -> str:
     return "" if any(line.startswith((b"{", b"[")) for line in first) else "it is not JSON"
 
 
-def _json(file: File, reading: Reading) -> Look:
+def _json(file: File, reading: ReadOptions) -> Look:
     blocks = Blocks(file.path)
     records = tuple(
         islice((each for each in _records(blocks) if isinstance(each, SourceRecord)), HEAD)
@@ -197,11 +199,13 @@ def _json(file: File, reading: Reading) -> Look:
     guess = _guess(records, reading)
     if not guess.format:
         if guess.reason:
-            return Passed(file, guess.reason)
+            return SkippedFile(file, guess.reason)
         first = next(_records(blocks), None)
         if isinstance(first, Problem) and is_too_long(first):
-            return Passed(file, first.reason)
-        return Passed(file, "it is an empty list" if first is None else "no line of it is JSON")
+            return SkippedFile(file, first.reason)
+        return SkippedFile(
+            file, "it is an empty list" if first is None else "no line of it is JSON"
+        )
     about, reader = About(), _READERS.get(guess.format)
     if reader is not None:
         begun = (
@@ -213,7 +217,7 @@ def _json(file: File, reading: Reading) -> Look:
     return FoundFile(files=(file,), guess=guess, reading=reading, about=about)
 
 
-def _guess(records: tuple[SourceRecord, ...], reading: Reading) -> Guess:
+def _guess(records: tuple[SourceRecord, ...], reading: ReadOptions) -> Guess:
     """Return what records are, or are to be taken for; without a reason when there are none."""
     if reading.format in IN_DATABASES:
         return Guess("", 0.0, f"it is text; {reading.format} is a database")
@@ -227,19 +231,19 @@ def _guess(records: tuple[SourceRecord, ...], reading: Reading) -> Guess:
     return Guess(reading.format, 0.0, f"no line at its beginning is one of {reading.format}")
 
 
-def _database(file: File, reading: Reading) -> Look:
+def _database(file: File, reading: ReadOptions) -> Look:
     from holdfast.agent_files.databases import detect_database
 
     try:
         guess = detect_database(file.path)
     except DecodeError as error:
-        return Closed(file, error.problem)
+        return UnreadableFile(file, error.problem)
     if not guess.format:
-        return Passed(file, guess.reason)
+        return SkippedFile(file, guess.reason)
     return FoundFile(files=(file,), guess=guess, reading=reading)
 
 
-def _stream(file: File, reading: Reading) -> Iterator[SourceRecord | Problem]:
+def _stream(file: File, reading: ReadOptions) -> Iterator[SourceRecord | Problem]:
     """Return the values of a file, with what is wrong with its packing at the end."""
     blocks = Blocks(file.path, reading.seen)
     line = 1
@@ -294,10 +298,10 @@ def _spread(format_name: str) -> Callable[[str], str] | None:
 
 def gather(
     files: Sequence[File],
-    reading: Reading,
-    examine: Callable[[Sequence[File], Reading], Iterable[Look]] = examine_all,
+    reading: ReadOptions,
+    examine: Callable[[Sequence[File], ReadOptions], Iterable[Look]] = examine_all,
 ) -> tuple[Look, ...]:
-    """Return what the files are: everything that can be told at once, in the order to tell it.
+    """Detect the formats of files; return what is read as one, parents before their children.
 
     All files of a spread session below one folder that was named are one. Files of it that were
     named themselves are one as well.
@@ -305,7 +309,7 @@ def gather(
     Args:
         files: The files.
         reading: How they are to be read.
-        examine: Says what each of them is.
+        examine: Detects the format of each of them.
     """
     looks: list[Look] = []
     spread: dict[tuple[str, str, str], list[FoundFile]] = {}
@@ -324,7 +328,7 @@ def _own(look: Look) -> Look:
     if not isinstance(look, FoundFile) or look.guess.format not in DIALECTS:
         return look
     (file,) = look.files
-    return Passed(file, _REQUEST) if file.is_stray else look
+    return SkippedFile(file, _REQUEST) if file.is_stray else look
 
 
 def _together(parts: Sequence[FoundFile]) -> FoundFile:
@@ -357,7 +361,7 @@ class FileWatch:
     """Knows how each file was when it was last looked at."""
 
     def __init__(
-        self, find: Callable[[], Walk], reading: Reading, known: Iterable[File] = ()
+        self, find: Callable[[], Walk], reading: ReadOptions, known: Iterable[File] = ()
     ) -> None:
         """Begin to watch.
 

@@ -1,4 +1,4 @@
-"""Follows checkpoints along their parents, and tells what changed from one to the next.
+"""Follows checkpoints along their parents, and yields what changed from one to the next.
 
 Messages that left the channel were folded, or taken back: taken back where only the newest are
 gone or one was replaced by another version of itself, folded in any other case and wherever the
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.langgraph.messages import ChannelMessage
 
-__all__ = ["CheckpointLines", "GraphCheckpoint"]
+__all__ = ["CheckpointBranches", "GraphCheckpoint"]
 
 Identity: TypeAlias = "tuple[str, bytes]"
 """A message is the same one as long as neither its id nor its words change."""
@@ -37,10 +37,10 @@ NAMELESS = "~"
 """How the identity of a message without an id begins; the count of its words follows."""
 
 
-class CheckpointLine:
-    """One way through the checkpoints: the conversation, or a branch of it."""
+class CheckpointBranch:
+    """One path through the checkpoints: the conversation, or a branch of it."""
 
-    def __init__(self, base: CheckpointLine | None = None) -> None:
+    def __init__(self, base: CheckpointBranch | None = None) -> None:
         self.strand = ""
         """Empty until there is something to tell."""
         self.base = base
@@ -53,46 +53,48 @@ class CheckpointLine:
         self.summary: tuple[str, str] = ("", "")
         """The words of the summary, and its key."""
 
-    def branch(self, length: int) -> CheckpointLine:
-        """Return a line that shares what was told up to some checkpoint."""
-        line = CheckpointLine(self if self.strand else self.base)
-        line.path = self.path[:length]
-        shared = {key for key, _ in line.path}
-        line.keys = {identity: key for identity, key in self.keys.items() if key in shared}
-        line.held = [entry for _, entry in line.path if entry is not None]
-        line.summary = self.summary if self.summary[1] in shared else ("", "")
-        return line
+    def branch(self, length: int) -> CheckpointBranch:
+        """Return a branch that shares the messages up to some checkpoint."""
+        branch = CheckpointBranch(self if self.strand else self.base)
+        branch.path = self.path[:length]
+        shared = {key for key, _ in branch.path}
+        branch.keys = {identity: key for identity, key in self.keys.items() if key in shared}
+        branch.held = [entry for _, entry in branch.path if entry is not None]
+        branch.summary = self.summary if self.summary[1] in shared else ("", "")
+        return branch
 
 
-def known_again(line: CheckpointLine, entries: Mapping[Identity, ChannelMessage]) -> None:
-    """Know messages again that had no id when they were written, and have one since."""
+def match_messages_without_id(
+    branch: CheckpointBranch, entries: Mapping[Identity, ChannelMessage]
+) -> None:
+    """Give messages that have an id now the keys that they got when they had none."""
     taken: set[str] | None = None
     for identity in entries:
         name, words = identity
-        if identity in line.keys or name.startswith(NAMELESS):
+        if identity in branch.keys or name.startswith(NAMELESS):
             continue
         count = 1
-        while (key := line.keys.get((f"{NAMELESS}{count}", words))) is not None:
+        while (key := branch.keys.get((f"{NAMELESS}{count}", words))) is not None:
             if taken is None:
-                taken = {line.keys[each] for each in entries if each in line.keys}
+                taken = {branch.keys[each] for each in entries if each in branch.keys}
             if key not in taken:
-                line.keys[identity] = key
+                branch.keys[identity] = key
                 taken.add(key)
                 break
             count += 1
 
 
 def is_folded(
-    was: Sequence[str], shows: Sequence[str], line: CheckpointLine, fresh: Sequence[Identity]
+    was: Sequence[str], shows: Sequence[str], branch: CheckpointBranch, fresh: Sequence[Identity]
 ) -> bool:
     """Say whether what is gone from a window was folded, and not taken back."""
-    added = {line.keys[identity] for identity in fresh}
-    if any(is_summary(entry) for key, entry in line.path if key in added and entry is not None):
+    added = {branch.keys[identity] for identity in fresh}
+    if any(is_summary(entry) for key, entry in branch.path if key in added and entry is not None):
         return True
     kept = [key for key in shows if key not in added]
     if kept == list(was[: len(kept)]):
         return False
-    names = {key: name for (name, _), key in line.keys.items()}
+    names = {key: name for (name, _), key in branch.keys.items()}
     held = {names.get(key) for key in shows}
     return any(names.get(key) not in held for key in set(was).difference(shows))
 
@@ -124,23 +126,23 @@ class _Change:
     is_summarized: bool
 
 
-class CheckpointLines:
-    """All lines of one graph: the conversation and its branches."""
+class CheckpointBranches:
+    """All branches of one graph, the conversation itself included."""
 
-    def __init__(self, about: About, around: Sequence[CheckpointLines]) -> None:
+    def __init__(self, about: About, around: Sequence[CheckpointBranches]) -> None:
         """Begin without any.
 
         Args:
             about: What is known of the conversation.
-            around: The lines of the graphs around this one, the outermost first.
+            around: The branches of the graphs around this one, the outermost first.
         """
         self._about = about
         self._around = around
-        self._homes: dict[str, tuple[CheckpointLine, int]] = {}
-        """The line of each checkpoint, and how much was told when it was over."""
+        self._homes: dict[str, tuple[CheckpointBranch, int]] = {}
+        """The branch of each checkpoint, and how many messages it had then."""
         self._tips: dict[int, str] = {}
-        """The newest checkpoint of each line."""
-        self._newest = CheckpointLine()
+        """The newest checkpoint of each branch."""
+        self._newest = CheckpointBranch()
         self._names: set[str] = set()
         self._known: set[Identity] = set()
 
@@ -149,12 +151,12 @@ class CheckpointLines:
         """Return where the conversation is told; empty as long as it is not."""
         return self._about.id if self._about.id in self._names else ""
 
-    def knows(self, identity: Identity) -> bool:
-        """Say whether a message was told here."""
+    def has_message(self, identity: Identity) -> bool:
+        """Say whether a message with this id and these words was yielded here."""
         return identity in self._known
 
-    def tells(self, name: str) -> bool:
-        """Say whether a message of this id was told here, in whichever words."""
+    def has_id(self, name: str) -> bool:
+        """Say whether a message with this id was yielded here, in whichever words."""
         return f"{self._about.id}/{name}" in self._names
 
     def held(self, checkpoint: str) -> Sequence[ChannelMessage]:
@@ -162,14 +164,14 @@ class CheckpointLines:
         home = self._homes.get(checkpoint)
         if home is None:
             return ()
-        line, length = home
-        if self._tips[id(line)] == checkpoint:
-            return line.held
-        return [entry for _, entry in line.path[:length] if entry is not None]
+        branch, length = home
+        if self._tips[id(branch)] == checkpoint:
+            return branch.held
+        return [entry for _, entry in branch.path[:length] if entry is not None]
 
     def skip(self, checkpoint: str, parent: str) -> None:
         """Follow a checkpoint whose content is not known."""
-        self._settle(checkpoint, self._line_after(parent))
+        self._settle(checkpoint, self._branch_after(parent))
 
     def take(self, checkpoint: GraphCheckpoint) -> Iterator[Event]:
         """Yield what a checkpoint has that its parent had not."""
@@ -180,26 +182,26 @@ class CheckpointLines:
             self._about = replace(self._about, title=title)
             if self.strand:
                 yield MetadataUpdated(strand=self.strand, about=About(title=title))
-        line = self._line_after(checkpoint.parent)
+        branch = self._branch_after(checkpoint.parent)
         own = list(self._own(checkpoint.entries))
         entries = {identity: entry for _, identity, entry in own}
-        known_again(line, entries)
-        fresh = [identity for identity in entries if identity not in line.keys]
-        is_summarized = bool(checkpoint.summary) and checkpoint.summary != line.summary[0]
-        if line.strand or fresh or is_summarized:
-            if not line.strand:
-                yield self._begun(line, checkpoint, entries)
+        match_messages_without_id(branch, entries)
+        fresh = [identity for identity in entries if identity not in branch.keys]
+        is_summarized = bool(checkpoint.summary) and checkpoint.summary != branch.summary[0]
+        if branch.strand or fresh or is_summarized:
+            if not branch.strand:
+                yield self._begun(branch, checkpoint, entries)
             # Where a branch begins decides what it shares.
-            fresh = [identity for identity in entries if identity not in line.keys]
+            fresh = [identity for identity in entries if identity not in branch.keys]
             for identity in fresh:
-                yield self._told(line, checkpoint, identity, entries[identity])
+                yield self._told(branch, checkpoint, identity, entries[identity])
             if is_summarized:
                 key = self._key(f"{checkpoint.id}/summary")
-                line.summary = checkpoint.summary, key
-                line.path.append((key, None))
-                line.shown.append(key)
+                branch.summary = checkpoint.summary, key
+                branch.path.append((key, None))
+                branch.shown.append(key)
                 summed_up = MessageEvent(
-                    strand=line.strand,
+                    strand=branch.strand,
                     line=checkpoint.line,
                     key=key,
                     message=summarized(checkpoint.summary, ORIGIN),
@@ -208,9 +210,9 @@ class CheckpointLines:
                 yield summed_up
             hidden = {identity for place, identity, _ in own if place in checkpoint.hidden}
             shown = [identity for identity in entries if identity not in hidden]
-            yield from self._changed(line, checkpoint, _Change(shown, fresh, is_summarized))
-        line.held = checkpoint.entries
-        self._settle(checkpoint.id, line)
+            yield from self._changed(branch, checkpoint, _Change(shown, fresh, is_summarized))
+        branch.held = checkpoint.entries
+        self._settle(checkpoint.id, branch)
 
     def _own(
         self, entries: Sequence[ChannelMessage]
@@ -222,54 +224,54 @@ class CheckpointLines:
                 continue
             count = counts[entry.print] = counts.get(entry.print, 0) + 1
             identity = (entry.id or f"{NAMELESS}{count}", entry.print)
-            if not any(lines.knows(identity) for lines in self._around):
+            if not any(other.has_message(identity) for other in self._around):
                 yield place, identity, entry
 
-    def _line_after(self, parent: str) -> CheckpointLine:
+    def _branch_after(self, parent: str) -> CheckpointBranch:
         home = self._homes.get(parent)
         if home is None:
             # Older checkpoints may have been deleted; what is left goes on.
             return self._newest
-        line, length = home
-        return line if self._tips[id(line)] == parent else line.branch(length)
+        branch, length = home
+        return branch if self._tips[id(branch)] == parent else branch.branch(length)
 
-    def _settle(self, checkpoint: str, line: CheckpointLine) -> None:
-        self._homes[checkpoint] = line, len(line.path)
-        self._tips[id(line)] = checkpoint
-        self._newest = line
+    def _settle(self, checkpoint: str, branch: CheckpointBranch) -> None:
+        self._homes[checkpoint] = branch, len(branch.path)
+        self._tips[id(branch)] = checkpoint
+        self._newest = branch
 
     def _begun(
         self,
-        line: CheckpointLine,
+        branch: CheckpointBranch,
         checkpoint: GraphCheckpoint,
         entries: Mapping[Identity, ChannelMessage],
     ) -> StrandStarted:
         name = self._about.id
-        line.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
-        self._names.add(line.strand)
-        if line.base is not None:
-            base = line.base
-            kept = {line.keys[identity] for identity in entries if identity in line.keys}
-            shared = [place for place, (key, _) in enumerate(line.path, 1) if key in kept]
-            line.path = line.path[: max(shared, default=0)]
-            after = line.path[-1][0] if line.path else ""
-            told = [key for key, _ in line.path]
-            line.keys = {each: key for each, key in line.keys.items() if key in set(told)}
+        branch.strand = name if name not in self._names else f"{name}/{checkpoint.id}"
+        self._names.add(branch.strand)
+        if branch.base is not None:
+            base = branch.base
+            kept = {branch.keys[identity] for identity in entries if identity in branch.keys}
+            shared = [place for place, (key, _) in enumerate(branch.path, 1) if key in kept]
+            branch.path = branch.path[: max(shared, default=0)]
+            after = branch.path[-1][0] if branch.path else ""
+            told = [key for key, _ in branch.path]
+            branch.keys = {each: key for each, key in branch.keys.items() if key in set(told)}
             # What a branch sees at first is what its base shows up to there, or everything.
             shown = base.shown
-            line.shown = shown[: shown.index(after) + 1] if after in shown else told
+            branch.shown = shown[: shown.index(after) + 1] if after in shown else told
             return StrandStarted(
-                strand=line.strand,
+                strand=branch.strand,
                 line=checkpoint.line,
                 about=replace(checkpoint.about, title="", started=checkpoint.at),
                 of=base.strand,
                 fork=Fork.BRANCH,
                 after=after,
             )
-        strands = [lines.strand for lines in self._around if lines.strand]
+        strands = [each.strand for each in self._around if each.strand]
         of = strands[-1] if strands else ""
         return StrandStarted(
-            strand=line.strand,
+            strand=branch.strand,
             line=checkpoint.line,
             about=replace(
                 checkpoint.about,
@@ -284,22 +286,22 @@ class CheckpointLines:
 
     def _told(
         self,
-        line: CheckpointLine,
+        branch: CheckpointBranch,
         checkpoint: GraphCheckpoint,
         identity: Identity,
         entry: ChannelMessage,
     ) -> MessageEvent:
         native = native_of(entry, checkpoint.at)
-        if entry.id and any(lines.tells(entry.id) for lines in (self, *self._around)):
+        if entry.id and any(other.has_id(entry.id) for other in (self, *self._around)):
             # An answer that was edited, or is held by two graphs, was given once.
             native = replace(native, usage=None)
         key = self._key(entry.id or entry.print.hex())
-        line.keys[identity] = key
-        line.path.append((key, entry))
-        line.shown.append(key)
+        branch.keys[identity] = key
+        branch.path.append((key, entry))
+        branch.shown.append(key)
         self._known.add(identity)
         return MessageEvent(
-            strand=line.strand,
+            strand=branch.strand,
             line=checkpoint.line,
             key=key,
             message=message_of(entry),
@@ -307,15 +309,15 @@ class CheckpointLines:
         )
 
     def _changed(
-        self, line: CheckpointLine, checkpoint: GraphCheckpoint, change: _Change
+        self, branch: CheckpointBranch, checkpoint: GraphCheckpoint, change: _Change
     ) -> Iterator[Event]:
-        before = [line.summary[1]] if checkpoint.summary else []
-        shows = [*before, *(line.keys[identity] for identity in change.shown)]
-        was, line.shown = line.shown, shows
+        before = [branch.summary[1]] if checkpoint.summary else []
+        shows = [*before, *(branch.keys[identity] for identity in change.shown)]
+        was, branch.shown = branch.shown, shows
         if shows == was and not change.is_summarized:
             return
-        place, strand, at = checkpoint.line, line.strand, checkpoint.at
-        if change.is_summarized or is_folded(was, shows, line, change.fresh):
+        place, strand, at = checkpoint.line, branch.strand, checkpoint.at
+        if change.is_summarized or is_folded(was, shows, branch, change.fresh):
             mark = f"{strand}/{checkpoint.id}"
             yield CompactionEvent(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
         else:

@@ -1,4 +1,4 @@
-"""The books of a conversation: what its provider's cache does, and what its calls cost."""
+"""Usage accounting for a conversation: what its provider's cache does, and what its calls cost."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from holdfast.ports import ChatModel, Clock, Prompt
     from holdfast.session import Usage
 
-__all__ = ["Ledger", "price_book"]
+__all__ = ["UsageAccounting", "price_book"]
 
 _OFF = "off"
 
 
 def price_book() -> PriceBook | None:
-    """Return the catalog of prices, where it is installed."""
+    """Return the catalog of prices; None where it is not installed."""
     if find_spec("genai_prices") is None:
         return None
     from holdfast.providers.price_catalog import PriceCatalog
@@ -41,17 +41,20 @@ def price_book() -> PriceBook | None:
     return PriceCatalog()
 
 
-class Ledger:
-    """Marks requests for the provider's cache, and keeps the books of one conversation."""
+class UsageAccounting:
+    """Marks requests for the provider's cache, and adds up what one conversation uses and costs.
+
+    Not the evidence ledger of a summary, which is in `facts`.
+    """
 
     def __init__(
         self, model: ChatModel, clock: Clock, *, ttl: str = "5m", prices: PriceBook | None = None
     ) -> None:
-        """Open the books.
+        """Begin with no call.
 
         Args:
-            model: Who is asked; its provider decides how prompts are cached.
-            clock: When that is: caches forget.
+            model: The model that is asked; its provider decides how prompts are cached.
+            clock: Tells when a request is sent: caches forget.
             ttl: How long a provider that is told so keeps a prefix: `5m`, `1h`, or `off`.
             prices: What calls cost, where it is known.
         """
@@ -95,8 +98,8 @@ class Ledger:
         """Take in what the provider reported for the newest request; returns it with its cost."""
         return self._accountant.report(usage).reported
 
-    def preview(self, report: CompactionReport) -> Payoff | None:
-        """Return what a compaction costs and saves; None where no price is known."""
+    def cost_of(self, report: CompactionReport) -> Payoff | None:
+        """Return what a computed compaction costs and saves; None where no price is known."""
         figures, summary = report.figures, report.figures.summary
         asked = summary is not None and summary.origin != "deterministic"
         folded = max(figures.tokens_before - figures.tokens_after, 0)
@@ -108,20 +111,23 @@ class Ledger:
         )
         return self._accountant.preview(shrink, self._clock.moment())
 
-    def forecast(self, shrink: Shrink) -> Payoff | None:
-        """Return what a compaction would cost that is not made yet; None where no price is known.
+    def estimate(self, shrink: Shrink) -> Payoff | None:
+        """Return what a compaction not yet computed would cost; None where no price is known.
 
         Args:
-            shrink: What it would do, roughly; `before` is filled in where it is zero.
+            shrink: Its sizes, roughly; `before` is filled in where it is zero.
         """
         return self._accountant.preview(shrink, self._clock.moment())
 
     def bill(self, report: CompactionReport) -> Bill | None:
-        """Return what a compaction that is about to be stored costs, and take note of it."""
+        """Return what a compaction costs that is about to be stored; None where that is not known.
+
+        It also notes the compaction as the reason why the prefix of the next request changes.
+        """
         if not isinstance(report.result, Folded | Pruned):
             return None
         self._because = Why.COMPACTION
-        found = self.preview(report)
+        found = self.cost_of(report)
         if found is None:
             return None
         return Bill(found.summarizing, found.rewriting, found.break_even)

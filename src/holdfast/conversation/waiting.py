@@ -1,7 +1,10 @@
-"""What a conversation waits for, as values; a thread or an event loop does the waiting.
+"""Waiting for models, stores and compactions: on a thread, on an event loop, in the background.
 
-Whatever may take long is a generator that yields these. `wait` runs one on the calling thread,
-`await_` on an event loop, where it holds no thread while a model thinks.
+Whatever may take long is a generator that yields what it waits for as values, the effects. `wait`
+runs one on the calling thread, `await_` on an event loop, where it holds no thread while a model
+thinks. `Background` runs compactions beside the turns of a conversation. Stores and passes have a
+pool of threads each, which all conversations of the process share; `in_store` makes a call on the
+one for stores.
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ def is_inside(engine: WindowEngine) -> bool:
 
 
 def inside(engine: WindowEngine, steps: Steps[Result]) -> Steps[Result]:
-    """Let foreign code that the steps call know that it is in a pass of the engine."""
+    """Run steps so that `is_inside` is true for whatever foreign code they call."""
     step = partial(next, steps)
     while True:
         token = _inside.set((*_inside.get(), engine))
