@@ -95,6 +95,7 @@ def test_the_error_of_an_answer_is_that_of_its_last_line_that_has_one(lines: lis
     "preamble",
     [
         "Chunk ID: 7a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n",
+        "Command: /bin/sh -c 'make\ntest'\nChunk ID: 7a\nProcess exited with code 0\nOutput:\n",
         "Exit code: 0\nWall time: 0 seconds\nTotal output lines: 3\nOutput:\n",
     ],
 )

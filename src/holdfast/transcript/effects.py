@@ -143,10 +143,12 @@ _ERROR_WORDS = (
 """What every match holds one of: to look for them costs a tenth of trying the pattern."""
 _ENVELOPES = ("output", "stdout", "content", "result")
 _PREAMBLE = re.compile(
+    r"(?:Command: (?:[^\n]{0,2000}\n){1,40}?)?"
     r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token count"
     r"|Total output lines)[^\n]{0,120}\n){1,6}\s{0,4}Output:\s*"
 )
 """What some agents write above the output of a command."""
+_BEGINNINGS = ("Chunk", "Wall", "Exit", "Process", "Command: ")
 _QUARANTINE = ("<untrusted_context>\n", "\n</untrusted_context>")
 _COMMAND, _OUTPUT = "Command: ", "Output: "
 _BELOW = ("Error: (none)", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
@@ -212,7 +214,7 @@ def _exit_code(text: str) -> int | None:
 
 def _opened(text: str) -> str:
     """Return the answer without the JSON object or the preamble that some agents put around it."""
-    if text.startswith(("Chunk", "Wall", "Exit", "Process")) and (above := _PREAMBLE.match(text)):
+    if text.startswith(_BEGINNINGS) and (above := _PREAMBLE.match(text)):
         return text[above.end() :]
     if not text.startswith("{") or not any(f'"{key}"' in text[:_END] for key in _ENVELOPES):
         return text
