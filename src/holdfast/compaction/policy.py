@@ -233,7 +233,7 @@ class Policy:
         middle = max(rest - tail, 0)
         wishes = {
             "tail": tail,
-            "record": self._record(shared, middle, previous),
+            "record": self._record(limit, middle, previous),
             "said": min(shared * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
             "live": shared * _LIVE_OF_THRESHOLD,
             "pins": shared * _PINS_OF_THRESHOLD,
@@ -254,8 +254,9 @@ class Policy:
             **granted,
         )
 
-    def _record(self, shared: int, middle: int, previous: int) -> int:
-        small = max(shared * _RECORD_OF_THRESHOLD, min(shared * _RECORD_OF_SMALL, _READABLE))
+    def _record(self, limit: int, middle: int, previous: int) -> int:
+        # Of all messages may weigh, not of what is shared: a record is as long for a long task.
+        small = max(limit * _RECORD_OF_THRESHOLD, min(limit * _RECORD_OF_SMALL, _READABLE))
         floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
         window = max(self.context_length - self.overhead, 0)
         ceiling = max(floor, min(int(window * _RECORD_OF_WINDOW), _RECORD_CEILING))

@@ -61,7 +61,7 @@ __all__ = [
 
 _TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
 """Characters of the task: the most, the fewest, and those for each token of the record."""
-_FOLDED_TASK, _FOLDED_TASK_OF_BUDGET = 8_000, 1.4
+_FOLDED_TASK, _FOLDED_TASK_OF_BUDGET = 8_000, 1.0
 """The same where the task does not stay in the window: its end counts as much as its beginning."""
 _LAST_STEPS = 3
 _NEWEST_FILES = 6

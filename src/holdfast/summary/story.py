@@ -159,8 +159,8 @@ class _Telling:
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
                 head = place == 0 and self._order == 0
-                is_thin = len(unit.encode()) < _THIN and not self._turn.chosen
-                if head and len(parts) == 1 and is_thin:
+                is_alone = head and len(parts) == 1 and not self._turn.chosen
+                if is_alone and len(unit.encode("utf-8", "surrogatepass")) < _THIN:
                     # "Yes" and "continue" tell nothing without what came of them.
                     density = 0.2
                 elif head:
