@@ -33,7 +33,7 @@ ROUNDS = {200: 7, 2_000: 4, 20_000: 3}
 MEMORY_LIMIT = 2.0
 PHASES = (
     ("prune", "holdfast.compaction.plan", ("prune",)),
-    ("weigh and cut", "holdfast.compaction.flow", ("decide",)),
+    ("weigh and cut", "holdfast.compaction.flow", ("decided",)),
     ("statements", "holdfast.compaction.flow", ("draft",)),
     ("audit", "holdfast.compaction.fold", ("audit",)),
     ("fold", "holdfast.compaction.flow", ("fold",)),
