@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from holdfast.errors import UnknownSession
 from holdfast.session import session_id
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ __all__ = ["Bill", "Dependencies", "Listener", "SessionOptions", "Strategy", "Sw
 
 TOOL_LIMIT = 10_000
 """Tokens that a tool's output may take in the window, unless its name has another limit."""
+_DRAWS = 20
+"""How often another number is drawn for an id that is taken."""
 
 
 class Strategy(StrEnum):
@@ -120,9 +123,19 @@ class Dependencies:
         return replace(self, engine=engine, owns_store=False)
 
     def unused_id(self) -> str:
-        """Return the id of a session that is to be created now."""
-        seconds = self.clock.moment() // 1000
-        return session_id(_stamp(seconds), self.nonce())
+        """Return the id of a session that is to be created now.
+
+        Where thousands begin in one second, some draw the same number.
+        """
+        stamp = _stamp(self.clock.moment() // 1000)
+        drawn = session_id(stamp, self.nonce())
+        for _ in range(_DRAWS):
+            try:
+                self.store.session(drawn)
+            except UnknownSession:
+                break
+            drawn = session_id(stamp, self.nonce())
+        return drawn
 
     def tool_limit(self, name: str) -> int:
         """Return the tokens that a tool's output may take in the window."""
