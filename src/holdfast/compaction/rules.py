@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["decided", "rules_left_out"]
 
-_OF_WINDOW = 4
-"""Rules may have one part in this many of what the window may weigh."""
+_OF_WINDOW, _OF_FIT = 4, 8
+"""Rules may have one part in this many of what the window may weigh, and less of a fit, which is
+often so small that they would leave no room to tell what was done."""
 _SPARE = 600
 """Tokens that a fit needs beside them for a short record and a tail."""
 
@@ -72,7 +73,7 @@ def _lifted(
     limit = policy.fit or policy.room_tokens
     most = limit // _OF_WINDOW
     if policy.fit is not None:
-        most = min(most, limit - context.scale.total(leanest(it, context)) - _SPARE)
+        most = min(limit // _OF_FIT, limit - context.scale.total(leanest(it, context)) - _SPARE)
     kept = fitted_rules(told, most, context.scale.text)
     block = rules_block(kept).parts if kept else ()
     if tuple(chain.from_iterable(map(blocks_in, source))) == block:
