@@ -208,7 +208,12 @@ def _kept(
 
 
 def _rules(it: Measured, start: int, end: int) -> list[int]:
-    return [at for at in range(start, end) if is_rules(it.transcript[at])]
+    messages = it.transcript[start:end]
+    return [
+        at
+        for at, message in enumerate(messages, start)
+        if message.role is Role.USER and is_rules(message)
+    ]
 
 
 def _exchange(it: Measured, index: int, head: int, tail: int) -> range:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.plan import CompactionPlan, decide, leanest
+from holdfast.transcript import Role
 from holdfast.transcript.project_rules import (
     ProjectRules,
     blocks_in,
@@ -65,8 +66,10 @@ def _lifted(
     newest = None if it.newest is None else plan.bare.places[it.newest]
     shown = {*(plan.bare.places[at] for at in range(plan.cut.head)), newest}
     versions: dict[str, tuple[int, ProjectRules]] = {}
-    for at, message in enumerate(source):
-        for rules in rules_in(message):
+    # Hardly one message in twenty is a user's: the role is asked before anything is called.
+    users = (at for at, message in enumerate(source) if message.role is Role.USER)
+    for at in users:
+        for rules in rules_in(source[at]):
             versions[rules.source] = (at, rules)
     # What the client's own words tell beside the summary needs no telling.
     told = [rules for at, rules in versions.values() if at not in shown or blocks_in(source[at])]

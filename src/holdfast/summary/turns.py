@@ -251,9 +251,8 @@ def read_turns(
         role = message.role
         spoken = spoken or role is Role.ASSISTANT
         if role is Role.ASSISTANT and message.synthetic is None:
-            remark = _remark(messages, index)
-            if remark.text and not remark.text.isspace():
-                turns[-1].steps.append(remark)
+            if (text := message.text) and not text.isspace():
+                turns[-1].steps.extend(_remarks(messages, index, text))
             if index < first:
                 older[-1] += len(message.calls)
             else:
@@ -354,10 +353,12 @@ def _beside(arguments: str, family: Family) -> str:
     return next((text for key in keys if isinstance(text := fields.get(key), str)), "")
 
 
-def _remark(messages: Sequence[Message], index: int) -> Remark:
-    text, acts = messages[index].text, _acts(messages, index)
-    # The action itself is told as what was done.
-    return Remark(text.partition("\n```")[0] if acts else text, index, acts)
+def _remarks(messages: Sequence[Message], index: int, text: str) -> Iterator[Remark]:
+    """Yield what a message says beside its action, which is told as what was done."""
+    acts = _acts(messages, index)
+    words = text.partition("\n```")[0] if acts else text
+    if words and not words.isspace():
+        yield Remark(words, index, acts)
 
 
 def _acts(messages: Sequence[Message], index: int) -> bool:
