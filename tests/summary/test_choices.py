@@ -1,5 +1,7 @@
 """Short answers: what "b" or "do 1 and 3" chose."""
 
+from itertools import repeat
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +72,12 @@ def test_the_newest_list_is_meant_also_some_turns_later() -> None:
     assert chosen("b", ["Done.", STEPS, OPTIONS]) == []
     assert chosen("1", ["Only one:\n1. Row"]) == []
     assert chosen("1", []) == []
+    assert chosen("1", repeat("Done.")) == []
+
+
+def test_a_point_without_an_end_is_cut() -> None:
+    long = "row " * 100
+    assert titles(chosen("1", [f"1. {long}\n2. sail"])) == f"1) {long[:197].rstrip()}…"
 
 
 def record_of(turns: list[Message]) -> Record:

@@ -1,5 +1,7 @@
 """Turns: what a user said, what was done about it, how it was concluded."""
 
+from time import process_time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,7 +107,9 @@ def test_the_last_block_of_a_message_is_the_one_that_was_run() -> None:
 def test_an_action_that_is_written_as_text_concludes_nothing() -> None:
     acting = assistant("I look at the log.\n\n```\ntail mill.log\n```")
     output = user("no water\n(Open file: n/a)\nbash-$")
-    complaint = user("Your output was not formatted correctly. Write one command.")
+    complaint = user(
+        "Your output was not formatted correctly. You must always include one command."
+    )
     (turn,) = turns_of([user("Why does it stand still?"), acting, output, acting, complaint])
     assert turn.reply is None
     assert [step.action.target for step in turn.deeds] == ["tail mill.log"]
@@ -118,6 +122,19 @@ def test_an_action_that_is_written_as_text_concludes_nothing() -> None:
     answer = assistant("The gate is shut.")
     (answered,) = turns_of([user("Why does it stand still?"), acting, output, answer])
     assert answered.reply == Remark("The gate is shut.", 3)
+
+
+def test_short_answers_do_not_look_through_all_that_was_said() -> None:
+    def seconds(answers: int) -> float:
+        work = exchange("bash", "ok", command="ls")
+        silent = [each for _ in range(answers) for each in (user("1"), *work)]
+        started = process_time()
+        turns_of(silent)
+        return process_time() - started
+
+    # Looking back over everything, eight times as many took sixty times as long.
+    few, many = (min(seconds(count) for _ in range(3)) for count in (250, 2_000))
+    assert many < 25 * few
 
 
 def test_a_task_that_ends_with_a_prompt_is_an_ask_where_it_opens_the_conversation() -> None:

@@ -53,8 +53,11 @@ def test_what_a_program_asks_of_its_model_is_not_what_a_user_said() -> None:
     assert is_observation(complaint)
     assert is_answer(complaint)
     assert not is_output(complaint)
-    assert is_observation("Here is a demonstration of how to use the shell.\n$ ls")
-    assert not is_answer("Here is a demonstration of how to use the shell.\n$ ls")
+    shown = "Here is a demonstration of how to correctly accomplish this task.\n$ ls"
+    assert is_observation(shown)
+    assert not is_answer(shown)
+    assert not is_observation("Here is a demonstration of how to use our API. Describe it.")
+    assert not is_observation("Tool call error: what does this mean?")
     assert not is_observation("Please always provide a test with a change.")
 
 

@@ -6,25 +6,27 @@ Such an answer settles something and says nothing: its words are told with the p
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["chosen", "titles"]
+__all__ = ["BACK", "chosen", "titles"]
 
 _LONGEST = 160
 """Characters of an answer; in longer words a number is mostly a number."""
 _READ = 12_000
 """Characters before the answer in which points are looked for."""
-_BACK = 12
-"""How many messages of the assistant are looked at."""
+BACK = 12
+"""How many messages of the assistant are looked at before an answer."""
 _POINT = re.compile(
     r"^[ \t>#*•-]{0,12}(?:(?:option|variante?|вариант|方案|选项)[ \t]+)?"
     r"\(?([a-z]|\d{1,2})[).:、\uff09][*_]{0,2}[ \t]+(\S[^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
+_WIDEST = 200
 _TITLE = re.compile(r"(\w+\) .{1,200}?)(?:\*\*|:\s|:$|[\uff1a。]|\.\s| [-\u2013—] |$)")
 _WORD = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
 _MARK = re.compile(r"[a-h]|\d{1,2}")
@@ -52,8 +54,8 @@ def chosen(answer: str, said: Iterable[str]) -> list[str]:
     wanted = _marks(answer) if len(answer.strip().partition("\n")[0]) <= _LONGEST else []
     if not wanted:
         return []
-    for text in islice(said, _BACK):
-        points = {mark.casefold(): words for mark, words in _POINT.findall(text[-_READ:])}
+    for text in islice(said, BACK):
+        points = _points_in(text)
         if len(points) > 1:
             known = all(mark in points for mark in wanted)
             named = dict.fromkeys(wanted) if known else {}
@@ -66,8 +68,15 @@ def titles(points: Iterable[str]) -> str:
 
     They are cut here and not where they are found: what is cut must have been redacted before.
     """
-    found = map(_TITLE.match, points)
-    return "; ".join(each[1].replace("**", "").rstrip(" *_.") for each in found if each)
+    found = ((point, _TITLE.match(point)) for point in points)
+    told = (begins[1] if begins else f"{point[:_WIDEST]}…" for point, begins in found)
+    return "; ".join(each.replace("**", "").rstrip(" *_.") for each in told)
+
+
+@lru_cache(maxsize=64)
+def _points_in(text: str) -> dict[str, str]:
+    """Return the points of a message by their letters or numbers; short answers often follow."""
+    return {mark.casefold(): words for mark, words in _POINT.findall(text[-_READ:])}
 
 
 def _marks(answer: str) -> list[str]:

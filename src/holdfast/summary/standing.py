@@ -165,7 +165,9 @@ class Standing:
             short = f"{clip_words(words, width // 2)} (and more, below)"
         else:
             width = min(_FOLDED_TASK, max(_SHORTEST_TASK, int(budget * _FOLDED_TASK_OF_BUDGET)))
-            ending = " ".join(words[-width // 3 :].split()).partition(" ")[2]
+            cut = " ".join(words[-width // 3 :].split())
+            # Not every language has blanks to cut at.
+            ending = cut.partition(" ")[2] or cut
             short = f"{clip_words(words, width - len(ending))} {ending}"
         return words if len(words) <= width else short
 

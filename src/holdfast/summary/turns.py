@@ -10,12 +10,13 @@ every old result would make the cost of a compaction grow with what nobody will 
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.summary.brief import shortened
-from holdfast.summary.choices import chosen
+from holdfast.summary.choices import BACK, chosen
 from holdfast.transcript import Role, ToolCall, said_in
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
@@ -243,7 +244,7 @@ def read_turns(
     }
     turns, older = [Turn(0)], [0]
     # What follows a summary does not open a conversation.
-    spoken = not opens
+    spoken, said = not opens, deque[str](maxlen=BACK)
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
@@ -252,6 +253,7 @@ def read_turns(
         spoken = spoken or role is Role.ASSISTANT
         if role is Role.ASSISTANT and message.synthetic is None:
             if (text := message.text) and not text.isspace():
+                said.appendleft(text)
                 turns[-1].steps.extend(_remarks(messages, index, text))
             if index < first:
                 older[-1] += len(message.calls)
@@ -264,19 +266,12 @@ def read_turns(
                     turns.append(Turn(index))
                     older.append(0)
                 turns[-1].asks.append(words)
-                turns[-1].chosen.extend(chosen(words, _said_before(messages, index)))
+                turns[-1].chosen.extend(chosen(words, said))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
     turns = [replace(turn, older=calls) for turn, calls in zip(turns, older, strict=True)]
     told = [turn for turn in turns if turn.asks or turn.steps or turn.older]
     return _bounded(told, characters, toolkit.redact)
-
-
-def _said_before(messages: Sequence[Message], index: int) -> Iterator[str]:
-    """Yield what the assistant said before a message, the newest first."""
-    for at in range(index - 1, -1, -1):
-        if messages[at].role is Role.ASSISTANT and (text := messages[at].text):
-            yield text
 
 
 def _gist(text: str, redact: Callable[[str], str]) -> str:

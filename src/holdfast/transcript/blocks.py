@@ -14,6 +14,7 @@ __all__ = [
     "is_command",
     "is_observation",
     "is_output",
+    "is_printed",
     "output_in",
     "shell_blocks",
     "words_typed",
@@ -31,33 +32,38 @@ _OUTPUTS = (
 )
 _OUTPUT_ENDINGS = ("bash-$", "</output>", "</tool_response>")
 _COMPLAINTS = (
-    "please always provide exactly one action in",
-    "your output was not formatted correctly",
-    "your last output did not use any tool calls",
-    "no tool calls found in the response",
-    "tool call error:",
+    "please always provide exactly one action in triple backticks",
+    "your output was not formatted correctly. you must always include",
+    "your last output did not use any tool calls!",
+    "no tool calls found in the response. every response must",
+    "tool call error:\n",
 )
-"""How a program answers a message in which it finds no command, or too many."""
-_INJECTED = (
-    # What a user's own shell commands print.
+"""How a program answers a message in which it finds no command, or too many: so much of it that
+nobody's own words begin so."""
+_PRINTED = (
     "<local-command-stdout>",
     "<bash-stdout>",
+    "<bash-stderr>",
     "<bash-input>",
     "<task-notification>",
+    "<subagent_notification>",
+    "<user_shell_command>",
+)
+"""What a user's own shell commands and other agents print."""
+_INJECTED = (
+    *_PRINTED,
     # What agents put into a user's mouth: settings, hooks, notes about themselves.
     "<local-command-caveat>",
     "<environment_context>",
     "<user_instructions>",
     "<permissions",
-    "<subagent_notification>",
-    "<user_shell_command>",
     "<turn_aborted>",
     "<user-prompt-submit-hook>",
     "[request interrupted by user",
     "caveat: the messages below were generated",
     "# agents.md instructions",
     # What an agent shows its model, or says for a user who is not there.
-    "here is a demonstration of how to",
+    "here is a demonstration of how to correctly accomplish this task",
     "please continue working on the task on whatever approach you think is suitable",
     *_COMPLAINTS,
     "# project context\n",
@@ -199,6 +205,11 @@ def is_output(text: str) -> bool:
     """Say whether a user message is the output of a command that the assistant wrote as text."""
     start = text[:200].lstrip().casefold()
     return start.startswith(_OUTPUTS) or text[-40:].rstrip().casefold().endswith(_OUTPUT_ENDINGS)
+
+
+def is_printed(text: str) -> bool:
+    """Say whether a user message is what a program printed, which anybody may have written."""
+    return is_output(text) or text[:200].lstrip().casefold().startswith(_PRINTED)
 
 
 def is_answer(text: str) -> bool:

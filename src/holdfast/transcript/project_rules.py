@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.transcript.blocks import words_typed
+from holdfast.transcript.blocks import is_printed, words_typed
 from holdfast.transcript.parts import Message, Role, Text
 
 if TYPE_CHECKING:
@@ -89,11 +89,15 @@ def is_rules(message: Message) -> bool:
 
 
 def rules_in(message: Message) -> Iterator[ProjectRules]:
-    """Yield the rules of project files in a message; a user's own words are none."""
+    """Yield the rules of project files in a message.
+
+    A user's own words are none, and neither is what a program printed: whoever wrote a file that
+    an agent looked at could give it rules that stay.
+    """
     if message.role is not Role.USER or message.synthetic is not None:
         return
     for part in message.parts:
-        if not isinstance(part, Text):
+        if not isinstance(part, Text) or is_printed(part.text):
             continue
         if _is_block(part):
             yield from _read(part.text)
