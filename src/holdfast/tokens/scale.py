@@ -192,7 +192,7 @@ BOUNDARY_IMAGE_TOKENS = 1_600
 """The price in boundary decisions, a little conservative on purpose."""
 MESSAGE_TOKENS = 4
 """Role and separators around each message."""
-SUMMARY_TOKENS = 136
+SUMMARY_TOKENS = 106
 """The prefix with its check and the end marker that the wire puts around a summary."""
 _RECALLED_TOKENS = 32
 """The tags and the note that the wire puts around recalled memory."""
