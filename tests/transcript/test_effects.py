@@ -78,6 +78,27 @@ def test_the_last_error_line_names_the_error() -> None:
     assert error_line("all good") == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (
+            "src/a.ts(5,15): error TS2305: no member 'Theme'.\n"
+            "src/b.ts(9,2): error TS2554: Expected 1 argument.\n"
+            "npm error Lifecycle script `build` failed with error:\nnpm error path /srv/app\n",
+            "src/a.ts(5,15): error TS2305: no member 'Theme'.",
+        ),
+        (
+            "main.c:3:5: error: unknown type name 'strin'\nmake: *** [Makefile:9: all] Error 1\n",
+            "main.c:3:5: error: unknown type name 'strin'",
+        ),
+        ("building\nmake: *** [Makefile:9: all] Error 1\n", "make: *** [Makefile:9: all] Error 1"),
+        ("KeyError: 'a'\nCommand exited with code 1 after an error", "KeyError: 'a'"),
+    ],
+)
+def test_the_cause_goes_before_what_a_runner_says_of_it(text: str, error: str) -> None:
+    assert error_line(text) == error
+
+
 @given(
     st.lists(
         st.sampled_from(

@@ -141,6 +141,13 @@ _ERROR_WORDS = (
     *("FAIL", "not found", "No such file", "cannot ", "E   "),
 )
 """What every match holds one of: to look for them costs a tenth of trying the pattern."""
+_RUNNERS = re.compile(
+    r"npm (?:error|ERR!)|make(?:\[\d+\])?: \*\*\*|ninja: build stopped|gmake|\W{0,3}ELIFECYCLE"
+    r"|error Command failed|error: (?:Recipe|could not compile|process didn't exit)"
+    r"|##\[error\]|Error: Process completed with exit code|Command exited with code"
+)
+"""How lines begin in which a runner says that what it ran has failed."""
+_LOCATED = re.compile(r"\S{1,200}?[:(]\d{1,6}(?:[:,]\d{1,6})?\)?:? (?:-|fatal|error)\b")
 _ENVELOPES = ("output", "stdout", "content", "result")
 _PREAMBLE = re.compile(
     r"(?:Command: (?:[^\n]{0,2000}\n){1,40}?)?"
@@ -192,17 +199,28 @@ def effect_of_text(text: str) -> Effect:
 def error_line(text: str) -> str:
     """Return the line that names the error, or nothing.
 
-    The last such line wins: a traceback ends with its error, a build with its verdict.
+    The last such line wins: a traceback ends with its error. Of a compiler's the first does, and
+    what a runner adds ("make: *** [all] Error 2") only where nothing else tells of the failure.
     """
+    added = ""
     for end in (text[-4 * _END :], text[: 4 * _END]):
         there = [word for word in _ERROR_WORDS if word in end]
+        found = ""
         for line in reversed(end.split("\n")) if there else ():
             stripped = line.strip()
             if len(stripped) > 5 and any([word in stripped for word in there]):
                 beginning = stripped[:_WIDEST]
-                if _ERROR.search(beginning):
-                    return beginning
-    return ""
+                if _RUNNERS.match(beginning):
+                    added = added or beginning
+                elif found and not _LOCATED.match(beginning):
+                    break
+                elif _ERROR.search(beginning):
+                    found = beginning
+                    if not _LOCATED.match(found):
+                        break
+        if found:
+            return found
+    return added
 
 
 def _exit_code(text: str) -> int | None:
