@@ -150,3 +150,20 @@ def test_a_rule_of_several_lines_stays_word_for_word() -> None:
 )
 def test_a_rendered_state_reads_back_the_same(state: LiveState) -> None:
     assert read_live(render_live(state)) == state
+
+
+def test_finished_steps_that_are_not_listed_stay_counted() -> None:
+    state = LiveState(plan=(PlanItem("ship", "pending"),), finished=7)
+    assert render_live(state) == "- Plan: 7 of 8 done\n  - [pending] ship"
+    assert read_live(render_live(state)) == state
+    assert read_live("- Plan: 3 of 3 done") == LiveState(finished=3)
+
+
+def test_only_a_plan_that_is_written_anew_forgets_how_many_steps_were_finished() -> None:
+    before = LiveState(plan=(PlanItem("#4 ship", "pending"),), finished=3)
+    changed = observe(planned("TaskUpdate", taskId="4", status="completed"), KIT, before)  # type: ignore[arg-type]
+    assert (changed.plan, changed.finished) == ((PlanItem("#4 ship", "completed"),), 3)
+    anew = observe(
+        planned("TodoWrite", todos=[{"content": "go", "status": "pending"}]), KIT, before
+    )  # type: ignore[arg-type]
+    assert (anew.plan, anew.finished) == ((PlanItem("go", "pending"),), 0)

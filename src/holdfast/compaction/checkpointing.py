@@ -19,6 +19,7 @@ from holdfast.transcript import said_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
+    from holdfast.compaction.live import PlanItem
     from holdfast.compaction.plan import CompactionPlan
     from holdfast.compaction.policy import Shares
     from holdfast.compaction.request import PassContext
@@ -29,6 +30,8 @@ __all__ = ["LEAST", "Summarized", "SummarySource", "compose", "observed", "recor
 LEAST = 320
 """Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25
+_OF_ENDED, _OF_ITEM = 0.08, 8
+"""What finished steps of a plan may take of the live state, and what the line of one weighs."""
 _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
 it has all of it."""
@@ -164,15 +167,25 @@ def _said(
 def _live(state: LiveState, context: PassContext, budget: int, limit: int) -> str:
     """Return the live state as far as it fits.
 
-    The plan gives way to the budget, finished steps first. Goal and rules may take more, because
-    a rule that is left out is a rule that is broken; where a quarter of the window does not hold
-    them, the last ones go and a line says so.
+    The plan gives way to the budget, finished steps first: the record tells what was done, so
+    that they are counted where they do not fit into a small part of it. Goal and rules may take
+    more, because a rule that is left out is a rule that is broken; where a quarter of the window
+    does not hold them, the last ones go and a line says so.
     """
+    ended = [item for item in state.plan if item.is_done]
+    weights = [context.scale.text(item.text) + _OF_ITEM for item in ended]
+    while ended and sum(weights) > budget * _OF_ENDED:
+        weights.pop(0)
+        state = _without_item(state, ended.pop(0))
     while state.plan and context.scale.text(render_live(state)) > budget:
-        done = next((item for item in state.plan if item.is_done), state.plan[-1])
-        kept = [item for item in state.plan if item is not done]
-        state = replace(state, plan=tuple(kept))
+        state = _without_item(state, next(iter(ended), state.plan[-1]))
+        ended = ended[1:]
     return _with_rules(state, max(budget, int(limit * _OF_LIVE)), context)
+
+
+def _without_item(state: LiveState, item: PlanItem) -> LiveState:
+    plan = tuple(each for each in state.plan if each is not item)
+    return replace(state, plan=plan, finished=state.finished + item.is_done)
 
 
 def _with_rules(state: LiveState, most: int, context: PassContext) -> str:

@@ -6,12 +6,13 @@ calls that changed them and from what the host reports.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.keywords import names_checked
 from holdfast.transcript import ToolCall, ToolResult
-from holdfast.transcript.toolkit import Family, PlanItem, Toolkit, fields_of, flat, planned
+from holdfast.transcript.toolkit import Family, PlanItem, Toolkit, fields_of, flat, plan_of, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,7 @@ _LABELS = {
     "branch": "Branch",
 }
 _SINGLE = frozenset({"goal", "directory", "branch"})
+_PLAN = re.compile(r"- Plan: (\d{1,6}) of \d{1,6} done")
 
 
 @names_checked
@@ -51,6 +53,8 @@ class LiveState:
     rules: tuple[str, ...] = ()
     """Standing rules that the host passes, such as those of a project file, word for word."""
     plan: tuple[PlanItem, ...] = ()
+    finished: int = 0
+    """How many more items of the plan are done, which are counted and not listed."""
     approvals: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     processes: tuple[str, ...] = ()
@@ -76,10 +80,8 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, ToolResult):
             agents.pop(part.call_id, None)
-            if (said := planning.pop(part.call_id, "")) and (
-                plan := planned(state.plan, said, part.text, toolkit.redact)
-            ) is not None:
-                state = replace(state, plan=plan)
+            if said := planning.pop(part.call_id, ""):
+                state = _planned(state, said, part.text, toolkit)
             if part.call_id in started:
                 # What a start answered holds the id by which the process is ended.
                 processes[started[part.call_id]] = part.text[:_ANSWER]
@@ -100,13 +102,22 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
             skill = _item(str(next(iter(fields_of(part.arguments).values()), part.name)), toolkit)
             state = replace(state, skills=_once((*state.skills, skill)))
     for said in planning.values():
-        state = replace(state, plan=planned(state.plan, said, "", toolkit.redact) or state.plan)
+        state = _planned(state, said, "", toolkit)
     return replace(
         state,
         agents=tuple(agents.values()),
         processes=_once(processes)[-_MOST:],
         skills=state.skills[-_MOST:],
     )
+
+
+def _planned(state: LiveState, arguments: str, answer: str, toolkit: Toolkit) -> LiveState:
+    """Return the state after a call that wrote a plan, or changed items of it."""
+    plan = planned(state.plan, arguments, answer, toolkit.redact)
+    if plan is None:
+        return state
+    is_whole = plan_of(arguments) is not None
+    return replace(state, plan=plan, finished=0 if is_whole else state.finished)
 
 
 def _item(text: str, toolkit: Toolkit) -> str:
@@ -134,9 +145,9 @@ def render_live(state: LiveState) -> str:
         # Further lines are indented, so that a text of several reads as one entry, word for word.
         entries = (entry.replace("\n", f"\n{_CONTINUED}") for entry in entries if entry)
         lines += [f"- {label}: {entry}" for entry in entries]
-    if state.plan:
-        done = sum(item.is_done for item in state.plan)
-        lines.append(f"- Plan: {done} of {len(state.plan)} done")
+    if state.plan or state.finished:
+        done = sum(item.is_done for item in state.plan) + state.finished
+        lines.append(f"- Plan: {done} of {len(state.plan) + state.finished} done")
         lines += [f"  - [{item.status}] {' '.join(item.text.split())}" for item in state.plan]
     return "\n".join(lines)
 
@@ -145,7 +156,7 @@ def read_live(text: str) -> LiveState:
     """Return the state that `render_live` wrote; lines of any other form are passed over."""
     found: dict[str, list[str]] = {}
     plan: list[PlanItem] = []
-    last = ""
+    last, done = "", 0
     for line in text.split("\n"):
         if line.startswith(_CONTINUED) and last:
             found[last][-1] += f"\n{line.removeprefix(_CONTINUED)}"
@@ -154,6 +165,8 @@ def read_live(text: str) -> LiveState:
             status, _, item = line.removeprefix("  - [").partition("] ")
             plan.append(PlanItem(item, status))
             continue
+        if counted := _PLAN.fullmatch(line):
+            done = int(counted[1])
         label, separator, value = line.removeprefix("- ").partition(": ")
         name = next((key for key, known in _LABELS.items() if known == label), None)
         last = name if name and separator else ""
@@ -161,7 +174,8 @@ def read_live(text: str) -> LiveState:
             found.setdefault(last, []).append(value)
     single = {name: values[-1] for name, values in found.items() if name in _SINGLE}
     several = {name: tuple(values) for name, values in found.items() if name not in _SINGLE}
-    return replace(LiveState(plan=tuple(plan)), **single, **several)
+    finished = max(done - sum(item.is_done for item in plan), 0)
+    return replace(LiveState(plan=tuple(plan), finished=finished), **single, **several)
 
 
 def _once(entries: Iterable[str]) -> tuple[str, ...]:
