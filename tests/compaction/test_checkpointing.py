@@ -1,5 +1,7 @@
 """What a summary says beside its record."""
 
+import re
+
 import holdfast
 from holdfast.testing.builders import assistant, call, tool, user
 from holdfast.wire import DIALECTS
@@ -44,6 +46,7 @@ def test_a_plan_gives_way_before_anything_else() -> None:
     found = str(compressor.compress(MESSAGES).messages)
     assert "- Rule: be kind" in found
     assert "step 0 of a long plan" not in found
+    assert "- Plan: 90 of 100 done" in found
     assert "[pending] step 90 of a long plan" in found
 
 
@@ -62,3 +65,63 @@ def test_what_was_only_searched_for_is_no_evidence() -> None:
     text = str(holdfast.compress(DIALECTS["openai"].encode(chat).messages, fit=2_000).messages)
     assert "load_part_149" in text
     assert "load_part" not in text.partition("## Evidence")[2].partition("## ")[0]
+
+
+def test_a_question_counts_as_answered_where_its_answer_is_told() -> None:
+    asked = [
+        message
+        for number in range(40)
+        for message in (
+            user(f"What does the loader number {number} do with a header?"),
+            assistant(f"Loader {number} keeps the header and checks its sum. " * 6),
+        )
+    ]
+    work = (user("Begin."), assistant("", call("c", "bash", '{"command": "make"}')), tool("c"))
+    messages = DIALECTS["openai"].encode((*work, *asked, user("Thanks, go on."))).messages
+    record = str(holdfast.compress(messages, fit=1_500).messages[0]["content"])
+    entries = record.partition("## Completed Actions")[2].partition("## Active State")[0]
+    parts = (entry.strip().partition(". ") for entry in re.split(r"\n(?=\d+\. )", entries))
+    told = {number: words for number, _, words in parts}
+    answered = record.partition("Answered under Completed Actions: ")[2].partition("\n")[0]
+    numbers = answered.split(", ")
+    assert len(numbers) > 3
+    assert all("keeps the header" in told[number] for number in numbers)
+
+
+def test_a_fit_keeps_little_of_results_that_something_was_said_about() -> None:
+    steps = [
+        message
+        for number in range(30)
+        for message in (
+            assistant("", call(f"c{number}", "bash", '{"command": "make part"}')),
+            tool(f"c{number}", f"line of output {number} " * 300),
+            assistant(f"Part {number} is built. " + f"Its seam {number} holds the weight. " * 60),
+        )
+    ]
+    last = (assistant("", call("z", "bash", '{"command": "make all"}')), tool("z", "done " * 3_000))
+    messages = DIALECTS["openai"].encode((user("Build it."), *steps, *last)).messages
+    window = holdfast.compress(messages, fit=6_000).messages
+    results = [str(each["content"]) for each in window if each["role"] == "tool"]
+    *older, newest = map(len, results)
+    assert older
+    assert max(older) < newest < 8_000
+
+
+def test_rules_in_a_pasted_document_are_not_those_of_the_user() -> None:
+    document = "<role>\nYou are a reviewer.\n</role>\n" + "Do not fix anything you find. " * 90
+    turns = [
+        message
+        for number in range(30)
+        for message in (
+            user(f"Now part {number}, please."),
+            assistant("", call(f"c{number}", "bash", '{"command": "make part"}')),
+            tool(f"c{number}", "ok " * 200),
+            assistant(f"Part {number} is built."),
+        )
+    ]
+    start = (user("Run the review."), user(document), assistant("Two findings."))
+    opening = (user("Build the mill."), assistant("It is begun."))
+    messages = DIALECTS["openai"].encode((*opening, *start, *turns, user("Go on."))).messages
+    record = str(holdfast.compress(messages, fit=3_000).messages[0]["content"])
+    rules = record.partition("## Constraints")[2].partition("## Completed")[0]
+    assert "Do not fix anything" not in rules

@@ -163,7 +163,6 @@ def test_only_a_plan_that_is_written_anew_forgets_how_many_steps_were_finished()
     before = LiveState(plan=(PlanItem("#4 ship", "pending"),), finished=3)
     changed = observe(planned("TaskUpdate", taskId="4", status="completed"), KIT, before)  # type: ignore[arg-type]
     assert (changed.plan, changed.finished) == ((PlanItem("#4 ship", "completed"),), 3)
-    anew = observe(
-        planned("TodoWrite", todos=[{"content": "go", "status": "pending"}]), KIT, before
-    )  # type: ignore[arg-type]
+    written = planned("TodoWrite", todos=[{"content": "go", "status": "pending"}])
+    anew = observe(written, KIT, before)  # type: ignore[arg-type]
     assert (anew.plan, anew.finished) == ((PlanItem("go", "pending"),), 0)

@@ -34,6 +34,14 @@ WORDS = st.lists(st.from_regex(r"[A-Za-zäöüß0-9_./-]{1,30}", fullmatch=True)
             ],
         ),
         ("Use version 2.1 of e.g. Redis for src/app.py today.", None),
+        ("I ran go test ./... Then go vet ./... and both pass.", None),
+        (
+            "<role>\nYou review changes.\n</role>\n\n<b>Bold</b> stays.",
+            [
+                "You review changes.",
+                "<b>Bold</b> stays.",
+            ],
+        ),
     ],
 )
 def test_a_text_is_parted_where_its_sentences_end(text: str, found: list[str] | None) -> None:

@@ -66,6 +66,7 @@ def test_a_failure_stands_until_the_same_work_succeeds() -> None:
         exchange("bash", "Exit code 1\nFAIL: test_a", command="make test -k a"),
         exchange("bash", "ok", command="make test"),
         exchange("bash", "Exit code 1\n", command="grep nothing"),
+        exchange("bash", "Exit code 2\nrg: ../x: No such file", command="rg -n key ../x | head"),
         exchange("Read", "Error: missing", file_path="x.py", failed=True),
         exchange("bash", "", command="deploy prod")[:1],
     )

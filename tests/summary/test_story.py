@@ -267,3 +267,25 @@ def test_what_an_assistant_says_of_the_user_is_told_as_its_words() -> None:
     told = story([user("Mend the mill, please."), assistant(f"The mill is mended. {claim}")])
     (found,) = [each for each in told if each.text == claim]
     assert (found.section, found.label) == ("actions", "Assistant")
+
+
+def test_an_ending_is_what_it_says_and_not_what_announces_it() -> None:
+    said = "The flow is now:\n\nYou start with a key.\n\nThe second agent joins with that key."
+    asked = user("How does the flow work with two agents?")
+    told = story([*WORK, asked, assistant(said)])
+    endings = [each.text for each in told if each.kind is StatementKind.RESULT]
+    assert endings[-1] == "The flow is now: You start with a key."
+    code = (
+        "So the flow is:\n\n```\n" + "start --key a8f3 --wait 60\n" * 12 + "```\nNo key is reused."
+    )
+    told = story([*WORK, asked, assistant(code)])
+    assert [each.text for each in told if each.kind is StatementKind.RESULT][-1] == (
+        "No key is reused."
+    )
+
+
+def test_each_ask_comes_from_its_own_message() -> None:
+    messages = [user("Review the change, please."), user("Never touch the schema."), *WORK[1:]]
+    places = {each.text: each.message for each in story(messages) if each.label == "User"}
+    assert places["Review the change, please."] == 0
+    assert places["Never touch the schema."] == 1

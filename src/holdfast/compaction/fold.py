@@ -52,6 +52,8 @@ _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the tail is made longer."""
 _GROWTHS = 3
 """How often that is tried: what stands in the tail need not be told, so that more is left."""
+_OF_RESULT, _OF_NEWEST = 0.06, 0.25
+"""What one result may take of a strict tail, and one that nothing was said about yet."""
 _TRIES = 4
 """How often a summary is written again because words weigh more together than apart."""
 
@@ -185,11 +187,25 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     if context.scale.total(tail) > most + spared:
         # More than the budget is for what can stay whole.
         most = plan.shares.tail
+    if plan.shares.strict:
+        tail = _with_brief_results(tail, plan, context)
     cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     count = lighter.count + cropped.count
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
+
+
+def _with_brief_results(tail: Transcript, plan: CompactionPlan, context: PassContext) -> Transcript:
+    """Return a strict tail with only so much of each result: what was said about it follows it."""
+    seams, budget = plan.measured.seams, plan.shares.tail
+    newest = len(tail) - len(plan.bare.transcript) + (seams[-2] if len(seams) > 1 else 0)
+    found: list[Message] = []
+    for at, message in enumerate(tail):
+        room = int(budget * (_OF_RESULT if at < newest else _OF_NEWEST))
+        brief = truncate((message,), room, context.scale, context.stored, context.redact)
+        found += brief.messages if message.results else [message]
+    return tuple(found)
 
 
 def _floor(plan: CompactionPlan) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMIT",
+    "PASSED",
     "ToldAction",
     "is_check",
     "key_line",
@@ -35,6 +36,8 @@ _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
 
+PASSED, FAILED = " - passed", " - failed"
+"""How the line of a check goes on."""
 COMMIT = re.compile(
     r"^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? ([0-9a-f]{7,40})\] (.{1,100})", re.MULTILINE
 )
@@ -275,7 +278,7 @@ def _command(deed: Deed) -> ToldAction:
         failed, line = verdict(deed)
         said = f" {_quoted(line)}" if line else ""
         return ToldAction(
-            StatementKind.RESULT, "RAN", f"{shown} - {'failed' if failed else 'passed'}{said}"
+            StatementKind.RESULT, "RAN", f"{shown}{FAILED if failed else PASSED}{said}"
         )
     if deed.failed:
         return ToldAction(StatementKind.RESULT, "RAN", f"{shown} - {_failure(deed)}")

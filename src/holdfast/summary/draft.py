@@ -23,6 +23,7 @@ from holdfast.summary.answer import (
 )
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
+from holdfast.summary.selection import Selection
 from holdfast.summary.standing import (
     BEGUN,
     SAID_AFTER,
@@ -34,7 +35,6 @@ from holdfast.summary.standing import (
 )
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import (
-    Choice,
     Origin,
     Rarity,
     Statement,
@@ -42,7 +42,15 @@ from holdfast.summary.statements import (
     is_code,
     units,
 )
-from holdfast.summary.story import PLACES, USER, entry_text, narrates, read_entry, story_of
+from holdfast.summary.story import (
+    ASSISTANT,
+    PLACES,
+    USER,
+    entry_text,
+    narrates,
+    read_entry,
+    story_of,
+)
 from holdfast.summary.tracing import Said, letters, stems
 from holdfast.summary.turns import Remark, Turn, masked, read_turns
 from holdfast.transcript.toolkit import Toolkit
@@ -101,7 +109,7 @@ class RecordDraft:
         """Return the record of at most `budget` tokens, and the statements that it makes."""
         told = [each for each in self.told(shown) if each.section in HEADINGS]
         best, chosen, most = Record(), list[Statement](), 0
-        choice = Choice(told, budget - count(render(best)), count)
+        choice = Selection(told, budget - count(render(best)), count)
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
         tries, close = 0, max(_CLOSE, budget // 100)
@@ -139,7 +147,8 @@ class RecordDraft:
             elif not is_whole and key[1] > 0:
                 text = f"{text} (see {key[1] // PLACES})"
             sections[key[0]].append(text)
-        answered = [str(number) for number in self.questions if ("actions", number) in entries]
+        told = {each.entry for each in chosen if each.label == ASSISTANT}
+        answered = [str(number) for number in self.questions if number in told]
         if answered:
             sections["resolved"].append(f"{_ANSWERED} {', '.join(answered)}")
         return Record(**{name: tuple(found) for name, found in sections.items()})
@@ -169,7 +178,10 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
 
 def _said_once(turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns without words that were sent again before anything came of them."""
-    once = [replace(turn, asks=list(dict.fromkeys(turn.asks))) for turn in turns]
+    once: list[Turn] = []
+    for turn in turns:
+        asked = dict(zip(turn.asks, turn.places, strict=True))
+        once.append(replace(turn, asks=list(asked), places=list(asked.values())))
     pairs = zip_longest(once, once[1:])
     return [turn for turn, after in pairs if after is None or turn.steps or not _again(turn, after)]
 

@@ -41,6 +41,8 @@ _UNCHECKED, _UNPUSHED = "Changed since the last check", "Committed, not pushed"
 _MORE = re.compile(r" and \d+ more$")
 _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
+_LOOKING = frozenset({"ls", "cat", "head", "tail", "find", "rg", "grep", "wc", "stat", "tree"})
+"""Commands that look, and block nobody where there is nothing to see."""
 
 
 _CREATED = re.compile(
@@ -201,7 +203,7 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
         failed, line = verdict(deed) if is_check(deed) else (deed.failed, "")
         error = line or (error_line(deed.ended.text) if failed else "")
         error = error if failed else ""
-        if error and work[-1] not in settled:
+        if error and work[-1] not in settled and not all(each[0] in _LOOKING for each in work):
             line = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
             found.append((line, deed.place))
         settled.update(work[-1:] if failed else work)

@@ -3,9 +3,8 @@
 What a unit is worth per token follows from what it holds: names, numbers and words that are rare
 in this conversation. Nothing here knows a language.
 
-Everything that turns and earlier records tell becomes a statement with a place in the record. One
-rule decides for every size what is said: worth per token, less with age, the best first. The same
-statements are what the audit asks for afterwards.
+Everything that turns and earlier records tell becomes a statement with a place in the record and a
+worth per token, which is less with age. The same statements are what the audit asks for afterwards.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "MORE",
-    "Choice",
+    "NOW",
     "Origin",
     "Rarity",
     "Statement",
@@ -33,6 +32,7 @@ __all__ = [
     "is_code",
     "is_dense",
     "led",
+    "telling_words",
     "units",
 ]
 
@@ -43,7 +43,7 @@ _CODE = 480
 _INLINE, _SHOWN = 90, 240
 _LAST_WORD = 8
 _LEAD = 30
-_FEW = 3
+_FEW, _SHORT_WORD = 3, 3
 _OF_CODE = 0.3
 """What a block of code holds: names by the dozen, most of which its file has."""
 _SHORT = 4_000
@@ -55,7 +55,7 @@ _END = re.compile(r"(?<=[.!?])[\"')\]*`]{0,3}\s+(?=[^a-z\s])|(?<=[。\uff01\uff1
 # What looks like the end of a sentence and is a title, an initial, a day or a number in a list.
 _GOES_ON = re.compile(
     r"(?:^|[\s(])(?:\d{1,3}|[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|Sr|Sra|Dra|Hr|Fr|Mme|vs|ca"
-    r"|Inc|Ltd|Jr|e\.g|i\.e|z\.B|bzw|etc)\.$"
+    r"|Inc|Ltd|Jr|e\.g|i\.e|z\.B|bzw|etc)\.$|/\.\.\.$"
 )
 # The number of an item stays: users answer with it.
 _BULLETS = ("-", "*", "•", "+")
@@ -64,6 +64,7 @@ _ITEM = re.compile(r"^\s{0,24}[-*•+]\s+")
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\((?:/|file:|\.{1,2}/)[^)\s]{1,300}\)")
 _RULES = "|:+=_*-"
 _RULE = re.compile(rf"[\s{_RULES}]*")
+_TAG = re.compile(r"</?[A-Za-z][\w-]{0,40}>")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _WORD = re.compile(r"[^\W_][\w./@#:%$€£+-]*", re.UNICODE)
 _NAME = re.compile(r"\d|_|\w[./@#:]\w|[a-z][A-Z]|[A-Z]{2}")
@@ -90,6 +91,8 @@ def _units(text: str) -> tuple[str, ...]:
             if line.startswith("|") and found and " | " in found[-1]:
                 # The head of a table says what its rows are, and nothing without them.
                 announced, in_table = f"{found.pop()}:", True
+            continue
+        if line[0] == "<" and _TAG.fullmatch(line):
             continue
         is_row = in_table and line.startswith("|")
         in_table = is_row
@@ -222,6 +225,14 @@ def _narrow(part: str) -> Iterator[str]:
         yield part
 
 
+def telling_words(text: str) -> frozenset[str]:
+    """Return the words of a text that say something: numbers, names and all but the short ones."""
+    words = _WORD.findall(text)
+    return frozenset(
+        [word.casefold() for word in words if len(word) > _SHORT_WORD or _NAME.search(word)]
+    )
+
+
 class Rarity:
     """How rare words are in one conversation, by how many of its units they stand in."""
 
@@ -321,11 +332,11 @@ _WEIGHTS = {
     StatementKind.ASK: _Weight(9.0, 0.35),
     StatementKind.VALUE: _Weight(14.0, 0.1),
     StatementKind.DECISION: _Weight(13.0, 0.3),
-    StatementKind.RESULT: _Weight(10.0, 0.4),
-    StatementKind.CHANGE: _Weight(5.0, 0.6),
+    StatementKind.RESULT: _Weight(12.0, 0.4),
+    StatementKind.CHANGE: _Weight(3.5, 0.6),
     StatementKind.TOLD: _Weight(8.0, 0.1),
-    StatementKind.REPLY: _Weight(6.5, 0.5),
-    StatementKind.DETAIL: _Weight(3.5, 0.8),
+    StatementKind.REPLY: _Weight(8.5, 0.5),
+    StatementKind.DETAIL: _Weight(2.0, 0.8),
     StatementKind.REMARK: _Weight(3.0, 0.8),
     StatementKind.LOOK: _Weight(1.0, 1.2),
 }
@@ -335,9 +346,10 @@ _OF_MODEL = 30.0
 """What a model wrote of the turns goes before what the turns tell themselves, but for the state."""
 
 
-_NOW = frozenset(
+NOW = frozenset(
     {StatementKind.OPEN, StatementKind.STATE, StatementKind.CONSTRAINT, StatementKind.VALUE}
 )
+"""The kinds that tell what holds now, which a record tells before anything else."""
 
 
 class Origin(StrEnum):
@@ -384,102 +396,3 @@ class Statement:
             return _OF_MODEL * self.density
         worth, fading = _WEIGHTS[self.kind]
         return worth * self.density * (1.0 + age) ** -fading
-
-
-_OF_ENTRY = 6
-_OF_STATEMENT = 2
-"""Tokens that numbers, labels and joints cost beside the words."""
-_OF_EARLIER = 1 / 4
-"""The share of a record that is kept for what earlier ones said."""
-_SMALLEST = 6
-_CHARACTERS, _MOST_CHARACTERS = 4, 9
-"""Characters of a token as a rule, and more than it has in a sentence of any language."""
-
-
-class Choice:
-    """The statements that fit a budget, the most worthy first.
-
-    What is open and how things stand comes first, then what a model wrote. Of the rest, a quarter
-    is for what earlier records said, as far as they need it: they stand for all that went before.
-    """
-
-    def __init__(
-        self, statements: Sequence[Statement], budget: int, count: Callable[[str], int]
-    ) -> None:
-        """Choose among statements, the oldest first, for a record of so many tokens."""
-        self._statements = statements
-        self._count = count
-        self._chosen: set[int] = set()
-        self._taken: list[tuple[int, ...]] = []
-        self._opened: set[tuple[str, int]] = set()
-        self._heads = {
-            (each.section, each.entry): at for at, each in enumerate(statements) if each.is_head
-        }
-        worths = _worths(statements, budget)
-        self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
-        left = self._take([at for at in self._ranked if statements[at].kind in _NOW], budget)
-        written = [at for at in self._ranked if statements[at].origin is Origin.MODEL]
-        left = self._take(written, left)
-        earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
-        share = int(left * _OF_EARLIER)
-        left -= share - self._take(earlier, share)
-        self._take(self._ranked, left)
-
-    @property
-    def statements(self) -> list[Statement]:
-        """Return what was chosen, in the order given."""
-        return [self._statements[at] for at in sorted(self._chosen)]
-
-    def extend(self, tokens: int) -> None:
-        """Choose more for tokens that were left over."""
-        self._take(self._ranked, tokens)
-
-    def shrink(self, tokens: int) -> None:
-        """Give up what was chosen last until so many tokens are free, at most half of it."""
-        fewest = len(self._taken) // 2
-        while tokens > 0 and len(self._taken) > fewest:
-            for at in self._taken.pop():
-                self._chosen.remove(at)
-                tokens -= self._count(self._statements[at].text)
-
-    def _take(self, ranked: Sequence[int], room: int) -> int:
-        """Take statements in their order while they fit, and return how many tokens are left."""
-        for at in ranked:
-            if room < _SMALLEST:
-                break
-            each = self._statements[at]
-            if at in self._chosen or len(each.text) > room * _MOST_CHARACTERS:
-                continue
-            wanted = self._with_head(at)
-            cost = self._cost(at, wanted)
-            if cost <= room:
-                room -= cost
-                self._chosen.update(wanted)
-                self._taken.append(wanted)
-                self._opened.add((each.section, each.entry))
-        return room
-
-    def _with_head(self, at: int) -> tuple[int, ...]:
-        """Return a statement with what it needs: an answer to nothing tells nothing."""
-        each = self._statements[at]
-        head = self._heads.get((each.section, each.entry), at)
-        # What a change contained is told with the change, which stands right before it.
-        wanted = dict.fromkeys((head, at - 1, at) if each.label == MORE else (head, at))
-        return tuple(one for one in wanted if one == at or one not in self._chosen)
-
-    def _cost(self, at: int, wanted: Sequence[int]) -> int:
-        each = self._statements[at]
-        cost = sum(self._count(self._statements[one].text) + _OF_STATEMENT for one in wanted)
-        return cost if (each.section, each.entry) in self._opened else cost + _OF_ENTRY
-
-
-def _worths(statements: Sequence[Statement], budget: int) -> list[float]:
-    """Return what each statement is worth per token: less, the more was told after it."""
-    size = max(budget, 1) * _CHARACTERS
-    after = 0
-    found: list[float] = []
-    for each in reversed(statements):
-        found.append(each.worth(after / size))
-        if each.kind is not StatementKind.LOOK:
-            after += len(each.text)
-    return found[::-1]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, groupby, pairwise, zip_longest
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import is_check, only_looked, told
+from holdfast.summary.actions import PASSED, is_check, only_looked, told
 from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
 from holdfast.summary.cues import (
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from holdfast.summary.turns import Remark, Turn
 
 __all__ = [
+    "ASSISTANT",
     "LOOKS",
     "PLACES",
     "SPEAKERS",
@@ -148,10 +149,10 @@ class _Telling:
         )
 
     def _asks(self) -> Iterator[Statement]:
-        for words in self._turn.asks:
+        for words, message in zip(self._turn.asks, self._turn.places, strict=True):
             parts = units(words)
             if not self._works:
-                yield from self._talk(parts, USER, self._turn.place)
+                yield from self._talk(parts, USER, message)
                 continue
             before = 0
             for place, unit in enumerate(parts):
@@ -173,7 +174,7 @@ class _Telling:
                     # Of a long message its beginning and its end say what is wanted.
                     density *= 0.6 * _LONG / (_LONG + before)
                 before += len(unit)
-                yield self._one(StatementKind.ASK, unit, density, USER, self._turn.place, head=head)
+                yield self._one(StatementKind.ASK, unit, density, USER, message, head=head)
 
     def _talk(self, parts: Sequence[str], label: str, message: int) -> Iterator[Statement]:
         """Yield what was told where nothing was done: small talk and questions tell little."""
@@ -197,6 +198,9 @@ class _Telling:
         reply = self._turn.reply
         if line.verb == "COMMITTED" and reply and line.line.partition(" ")[0] in reply.text:
             density *= 0.3
+        if line.line.endswith(PASSED) or f"{PASSED} " in line.line:
+            # The newest check is told of the state; what was right before, its turn's words tell.
+            density *= 0.75
         yield self._one(line.kind, line.line, density, label, deed.place)
         if deed.action.family is Family.PLAN:
             for unit in units(deed.action.content.strip().partition("\n")[2]):
@@ -223,7 +227,8 @@ class _Telling:
         if not self._works:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return
-        first = next((at for at, unit in enumerate(parts) if not is_code(unit)), 0)
+        telling = (at for at, each in enumerate(parts) if not is_code(each))
+        first = next((at for at in telling if not parts[at].endswith((":", "\uff1a"))), 0)
         for place, unit in enumerate(parts):
             density = self._concluding(unit)
             kind = StatementKind.REPLY

@@ -206,6 +206,8 @@ class Turn:
     """Whether the user stopped the assistant."""
     is_far: bool = False
     """Whether so much was said since that only the gist of it is told."""
+    places: list[int] = field(default_factory=list[int])
+    """The message in which each ask stands."""
 
     @property
     def reply(self) -> Remark | None:
@@ -266,6 +268,7 @@ def read_turns(
                     turns.append(Turn(index))
                     older.append(0)
                 turns[-1].asks.append(words)
+                turns[-1].places.append(index)
                 turns[-1].chosen.extend(chosen(words, said))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)

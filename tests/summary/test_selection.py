@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.statements import Choice, Origin, Statement, StatementKind
+from holdfast.summary.selection import Selection
+from holdfast.summary.statements import Origin, Statement, StatementKind
 from tests.summary.material import count
 
 SECTIONS = ("actions", "constraints", "decisions", "critical", "state")
@@ -37,7 +38,7 @@ BUDGETS = st.integers(0, 2_000) | st.integers(0, 1_000_000)
 
 
 def choose(told: list[Statement], budget: int) -> list[Statement]:
-    return Choice(told, budget, count).statements
+    return Selection(told, budget, count).statements
 
 
 def entry_of(statement: Statement) -> tuple[str, int]:
@@ -100,7 +101,7 @@ def test_what_is_left_out_does_not_fit_beside_what_is_chosen(
 def test_room_that_is_found_later_is_used_and_never_exceeded(
     told: list[Statement], budget: int, more: int
 ) -> None:
-    choice = Choice(told, budget, count)
+    choice = Selection(told, budget, count)
     before = choice.statements
     choice.extend(more)
     after = choice.statements
@@ -112,7 +113,7 @@ def test_room_that_is_found_later_is_used_and_never_exceeded(
 def test_what_is_given_up_frees_tokens_and_leaves_no_answer_without_its_ask(
     told: list[Statement], budget: int, over: int
 ) -> None:
-    choice = Choice(told, budget, count)
+    choice = Selection(told, budget, count)
     before = choice.statements
     choice.shrink(over)
     after = choice.statements
@@ -187,3 +188,27 @@ def test_what_a_model_wrote_goes_before_what_the_turns_tell() -> None:
 def test_worth_never_rises_with_age(kind: StatementKind, density: float, age: float) -> None:
     statement = Statement(kind, "x", density=density)
     assert 0 <= statement.worth(age) <= statement.worth(0)
+
+
+def test_what_is_told_already_gives_way_to_what_is_new() -> None:
+    told = [
+        Statement(
+            StatementKind.REPLY, "The loader keeps every header of the import now.", "actions", at
+        )
+        for at in range(1, 9)
+    ]
+    new = Statement(
+        StatementKind.REMARK, "Parallel uploads stay disabled on Windows.", "actions", 0
+    )
+    texts = [each.text for each in choose([new, *told], 40)]
+    assert texts.count(told[0].text) == 1
+    assert new.text in texts
+    assert len(choose([new, *told], 1_000)) == len(told) + 1
+
+
+def test_a_number_alone_makes_a_statement_new() -> None:
+    told = [
+        Statement(StatementKind.REPLY, f"The port of the worker is {4_000 + at}.", "actions", at)
+        for at in range(1, 4)
+    ]
+    assert len(choose(told, 60)) == 3
