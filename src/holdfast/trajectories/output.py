@@ -353,9 +353,16 @@ class _Journal:
         """
         self._stream = path.open("a+b")
         self.synced = time.monotonic()
-        if not _locked(self._stream):
-            self._stream.close()
-            raise OutputError(f"another run is writing here: {path} is in use")
+        if sys.platform != "win32":
+            import fcntl
+
+            try:
+                # A process that dies lets it go.
+                fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                self._stream.close()
+                problem = f"another run is writing here: {path} is in use"
+                raise OutputError(problem) from error
         self._stream.seek(0)
         content = self._stream.read()
         if not content.startswith(_FIRST[: len(content)]):
@@ -405,19 +412,6 @@ class _Journal:
     def close(self) -> None:
         """Let others have it."""
         self._stream.close()
-
-
-def _locked(stream: BinaryIO) -> bool:
-    """Take a file for this process alone, where the system can; a process that dies lets it go."""
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _partial(place: Path) -> Path:

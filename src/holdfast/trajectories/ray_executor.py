@@ -146,22 +146,6 @@ class RayExecutor:
         self, batches: Sequence[TrajectoryBatch], work: Work
     ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]]:
         """Yield what becomes of each of the batches; None where the worker died each time."""
-        rows = self._rows(batches, work)
-        row: dict[str, Any] | None = None
-        is_over = False
-        for index, batch in enumerate(batches):
-            if row is None and not is_over:
-                # Ray tells of workers that died on standard output, which is not its own.
-                with redirect_stdout(sys.stderr):
-                    row = next(rows, None)
-                is_over = row is None
-            if row is None or row["index"] != index:
-                yield batch, None
-            else:
-                yield batch, cast("tuple[Outcome, ...]", pickle.loads(row["outcomes"]))
-                row = None
-
-    def _rows(self, batches: Sequence[TrajectoryBatch], work: Work) -> Iterator[dict[str, Any]]:
         data = cast("Any", import_module("ray.data"))
         items = [
             {"index": index, "task": pickle.dumps((batch, work))}
@@ -181,7 +165,20 @@ class RayExecutor:
             context.execution_no_progress_timeout_s = -1
             # A batch whose worker always dies is missing from the rows, and the others are there.
             context.max_errored_blocks = -1
-            return iter(dataset.iter_rows())
+            rows: Iterator[dict[str, Any]] = iter(dataset.iter_rows())
+        row: dict[str, Any] | None = None
+        is_over = False
+        for index, batch in enumerate(batches):
+            if row is None and not is_over:
+                # Ray tells of workers that died on standard output, which is not its own.
+                with redirect_stdout(sys.stderr):
+                    row = next(rows, None)
+                is_over = row is None
+            if row is None or row["index"] != index:
+                yield batch, None
+            else:
+                yield batch, cast("tuple[Outcome, ...]", pickle.loads(row["outcomes"]))
+                row = None
 
     def _cores(self) -> int:
         if self._jobs is not None:

@@ -29,9 +29,9 @@ from holdfast import __version__
 from holdfast.agent_files.files import digest_of
 from holdfast.errors import SummarizerError
 from holdfast.redaction import Redactor
-from holdfast.summary import Declined, Failure, Written
+from holdfast.summary import Declined, Written
 from holdfast.system.processes import can_fork, safe_path
-from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits, event_loop
+from holdfast.trajectories.asking import HOPELESS, BulkSummarizer, SummaryLimits, event_loop
 from holdfast.trajectories.compression import (
     AUTO,
     CompressedTrajectory,
@@ -59,13 +59,11 @@ from holdfast.wiring.models import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from multiprocessing.process import BaseProcess
     from types import TracebackType
 
     from holdfast.tokens import Counter
-    from holdfast.trajectories.asking import SummaryAttempt
     from holdfast.trajectories.compression import Prepared
-    from holdfast.trajectories.items import InputFile, Item, TrajectoryBatch
+    from holdfast.trajectories.items import InputFile, TrajectoryBatch
     from holdfast.trajectories.output import RunOutput
     from holdfast.trajectories.turns import RawTurn
     from holdfast.wiring.models import Writer
@@ -158,7 +156,7 @@ class PoolExecutor:
                 # Whose fault it was is not known: all that was under way is done one by one.
                 self._pool = None
                 for each, _ in waiting:
-                    yield each, _alone(each, work)
+                    yield each, _one_by_one(each, work)
                 waiting.clear()
             else:
                 waiting.popleft()
@@ -194,36 +192,36 @@ def _serve() -> None:
     """Leave Ctrl-C to the process that hands out the work, and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if (parent := parent_process()) is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+        def end_with_it() -> None:
+            parent.join()
+            os._exit(1)
+
+        threading.Thread(target=end_with_it, daemon=True).start()
 
 
-def _end_with(parent: BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
+def _one_by_one(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
+    """Process a batch by itself, and if its process dies, each of its trajectories by itself."""
+    found = _alone(batch, work)
+    if found is not None:
+        return found
+    if batch.session is not None:
+        return (Failed(1, DIED, ""),)
+    singles = ((item, _alone(replace(batch, items=(item,)), work)) for item in batch.items)
+    return tuple(
+        outcome
+        for item, found in singles
+        for outcome in ((Failed(item.number, DIED, ""),) if found is None else found)
+    )
 
 
-def _alone(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
-    """Process a batch in a process of its own, and if that dies, its trajectories one by one."""
+def _alone(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...] | None:
+    """Process a batch in a process of its own; None where that dies."""
     with _pool(1) as pool:
         try:
             return pool.submit(process, batch, work).result()
         except BrokenProcessPool:
-            pass
-    if batch.session is not None:
-        return (Failed(1, DIED, ""),)
-    return tuple(outcome for item in batch.items for outcome in _single(batch, item, work))
-
-
-def _single(batch: TrajectoryBatch, item: Item, work: Work) -> tuple[Outcome, ...]:
-    with _pool(1) as pool:
-        try:
-            return pool.submit(process, replace(batch, items=(item,)), work).result()
-        except BrokenProcessPool:
-            return (Failed(item.number, DIED, ""),)
-
-
-_STOPS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
-"""Failures of a model that all other trajectories would meet as well."""
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +354,7 @@ async def _summary(outcome: Outcome, summarizer: BulkSummarizer, work: Work) -> 
     rules = rules_of(work)
     asked = await summarizer.summarize(lambda window: outcome.pending.ask(rules, window))
     answer = asked.answer
-    if isinstance(answer, Declined) and answer.failure in _STOPS:
+    if isinstance(answer, Declined) and answer.failure in HOPELESS:
         raise SummarizerError(f"{answer.reason}; mend that and run the same command again to go on")
     done = complete(outcome, answer if isinstance(answer, Written) else None, work)
     metrics = replace(
@@ -471,11 +469,8 @@ class _Compressor:
             return finish(pending, None, self._rules)
         asked = await self._bulk.summarize(lambda window: pending.ask(self._rules, window))
         answer = asked.answer if isinstance(asked.answer, Written) else None
-        return _with_asked(finish(pending, answer, self._rules), asked)
-
-
-def _with_asked(done: CompressedTrajectory, asked: SummaryAttempt) -> CompressedTrajectory:
-    metrics = replace(
-        done.metrics, summarization_api_calls=asked.calls, summarization_errors=asked.errors
-    )
-    return replace(done, metrics=metrics)
+        done = finish(pending, answer, self._rules)
+        metrics = replace(
+            done.metrics, summarization_api_calls=asked.calls, summarization_errors=asked.errors
+        )
+        return replace(done, metrics=metrics)
