@@ -15,7 +15,7 @@ from holdfast.formats.catalog import (
     choose,
     recognize,
 )
-from holdfast.formats.documents.container import (
+from holdfast.formats.documents import (
     SYSTEM_KEYS,
     ConversationPlace,
     dump,

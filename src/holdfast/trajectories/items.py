@@ -30,7 +30,7 @@ from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_databas
 from holdfast.agent_files.finding import find_files
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
-from holdfast.formats.documents.container import key_of
+from holdfast.formats.documents import key_of
 from holdfast.formats.json_access import is_array, is_object
 from holdfast.formats.reader import Guess
 from holdfast.formats.source import LONGEST_LINE, SourceRecord

@@ -21,7 +21,7 @@ from holdfast.agent_files.detection import FoundFile
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.documents.container import (
+from holdfast.formats.documents import (
     SYSTEM_KEYS,
     ConversationPlace,
     dump,
