@@ -26,7 +26,7 @@ from holdfast.recall.values import Hit, MatchTier
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.recall.query import Node, Query
     from holdfast.recall.ranking import Posting
@@ -76,7 +76,19 @@ def search(index: TermIndex, query: Query, *, limit: int, now: int) -> tuple[Hit
                 found.setdefault(each[1].id, (tier, each))
     best = list(found.values())[:limit]
     names = index.names(sorted({each.session for _, (_, each) in best}))
-    return tuple(_hit(tier, each, names) for tier, each in best)
+    return tuple(
+        Hit(
+            message_id=each.id,
+            session_id=names[each.session][0],
+            root_id=names[each.session][1],
+            position=each.position,
+            role=ROLES[each.role],
+            at=each.at,
+            score=score,
+            tier=tier,
+        )
+        for tier, (score, each) in best
+    )
 
 
 class _Ladder:
@@ -179,18 +191,3 @@ def _pattern(node: Node, spell: Callable[[Term], Node]) -> Node:
 
 def _best_first(ranked: _Ranked) -> tuple[float, int]:
     return -ranked[0], -ranked[1].id
-
-
-def _hit(tier: MatchTier, ranked: _Ranked, names: Mapping[int, tuple[str, str]]) -> Hit:
-    score, each = ranked
-    session, root = names[each.session]
-    return Hit(
-        message_id=each.id,
-        session_id=session,
-        root_id=root,
-        position=each.position,
-        role=ROLES[each.role],
-        at=each.at,
-        score=score,
-        tier=tier,
-    )
