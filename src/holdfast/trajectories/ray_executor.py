@@ -18,7 +18,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import ExitStack, contextmanager, redirect_stdout
-from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast import __version__
 from holdfast.errors import ConfigError, HoldfastError, MissingExtra
 from holdfast.system.processes import safe_path
-from holdfast.trajectories.running import DIED, jobs_for
-from holdfast.trajectories.work import Failed, process
+from holdfast.trajectories.running import each_by_itself, jobs_for
+from holdfast.trajectories.work import process
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -129,18 +129,8 @@ class RayExecutor:
         incoming = iter(batches)
         while wave := list(islice(incoming, max(_WAVE, 4 * self._cores()))):
             for batch, found in self._wave(wave, work):
-                yield batch, self._one_by_one(batch, work) if found is None else found
-
-    def _one_by_one(self, batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
-        """Process the trajectories of a batch whose worker died again and again, each alone."""
-        if batch.session is not None:
-            return (Failed(1, DIED, ""),)
-        singles = [replace(batch, items=(item,)) for item in batch.items]
-        return tuple(
-            outcome
-            for single, found in self._wave(singles, work)
-            for outcome in ((Failed(single.items[0].number, DIED, ""),) if found is None else found)
-        )
+                apart = partial(self._wave, work=work)
+                yield batch, each_by_itself(batch, apart) if found is None else found
 
     def _wave(
         self, batches: Sequence[TrajectoryBatch], work: Work

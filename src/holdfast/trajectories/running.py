@@ -20,6 +20,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -77,6 +78,7 @@ __all__ = [
     "acompress",
     "acompress_many",
     "compress",
+    "each_by_itself",
     "figures",
     "jobs_for",
     "run",
@@ -155,8 +157,9 @@ class PoolExecutor:
             except BrokenProcessPool:
                 # Whose fault it was is not known: all that was under way is done one by one.
                 self._pool = None
-                for each, _ in waiting:
-                    yield each, _one_by_one(each, work)
+                apart = partial(_alone, work=work)
+                for each, found in apart([each for each, _ in waiting]):
+                    yield each, each_by_itself(each, apart) if found is None else found
                 waiting.clear()
             else:
                 waiting.popleft()
@@ -200,28 +203,40 @@ def _serve() -> None:
         threading.Thread(target=end_with_it, daemon=True).start()
 
 
-def _one_by_one(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
-    """Process a batch by itself, and if its process dies, each of its trajectories by itself."""
-    found = _alone(batch, work)
-    if found is not None:
-        return found
+def _alone(
+    batches: Iterable[TrajectoryBatch], work: Work
+) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]]:
+    """Process batches, each in a process of its own; None where that died."""
+    for batch in batches:
+        with _pool(1) as pool:
+            try:
+                found = pool.submit(process, batch, work).result()
+            except BrokenProcessPool:
+                found = None
+        yield batch, found
+
+
+def each_by_itself(
+    batch: TrajectoryBatch,
+    apart: Callable[
+        [Sequence[TrajectoryBatch]],
+        Iterable[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]],
+    ],
+) -> tuple[Outcome, ...]:
+    """Return what becomes of the trajectories of a batch whose process died.
+
+    Args:
+        batch: The batch.
+        apart: Processes batches so that none takes another with it; None where its process died.
+    """
     if batch.session is not None:
         return (Failed(1, DIED, ""),)
-    singles = ((item, _alone(replace(batch, items=(item,)), work)) for item in batch.items)
+    singles = [replace(batch, items=(item,)) for item in batch.items]
     return tuple(
         outcome
-        for item, found in singles
-        for outcome in ((Failed(item.number, DIED, ""),) if found is None else found)
+        for single, found in apart(singles)
+        for outcome in ((Failed(single.items[0].number, DIED, ""),) if found is None else found)
     )
-
-
-def _alone(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...] | None:
-    """Process a batch in a process of its own; None where that dies."""
-    with _pool(1) as pool:
-        try:
-            return pool.submit(process, batch, work).result()
-        except BrokenProcessPool:
-            return None
 
 
 @dataclass(frozen=True, slots=True)
