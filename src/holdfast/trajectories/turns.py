@@ -220,28 +220,23 @@ def added(turn: TrajectoryTurn, words: str) -> TrajectoryTurn:
 
 
 def _turn(raw: RawTurn, index: int) -> TrajectoryTurn:
-    if "from" not in raw:
-        return _message(raw, index)
-    speaker, value = raw.get("from"), raw.get("value")
+    is_sharegpt, place = "from" in raw, f"turn {index}"
+    dialect, word = ("sharegpt", "speaker") if is_sharegpt else ("openai", "role")
+    speaker = raw.get("from" if is_sharegpt else "role")
     role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
     if role is None:
-        raise DecodeError("sharegpt", f"turn {index}", f"unknown speaker {speaker!r}")
-    if not isinstance(value, str):
-        raise DecodeError("sharegpt", f"turn {index}", f"expected text, found {kind_of(value)}")
-    return TrajectoryTurn(role, raw, (value,))
-
-
-def _message(raw: RawTurn, index: int) -> TrajectoryTurn:
-    speaker = raw.get("role")
-    role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
-    if role is None:
-        raise DecodeError("openai", f"turn {index}", f"unknown role {speaker!r}")
+        raise DecodeError(dialect, place, f"unknown {word} {speaker!r}")
+    if is_sharegpt:
+        value = raw.get("value")
+        if not isinstance(value, str):
+            raise DecodeError(dialect, place, f"expected text, found {kind_of(value)}")
+        return TrajectoryTurn(role, raw, (value,))
     content = raw.get("content")
     texts = [content] if isinstance(content, str) else []
     pictures = 0
     if content is not None and not isinstance(content, str) and not is_array(content):
         problem = f"expected text or a list of parts, found {kind_of(content)}"
-        raise DecodeError("openai", f"turn {index}", problem)
+        raise DecodeError(dialect, place, problem)
     texts += [part for part in sequence(content) if isinstance(part, str)]
     for part in mappings(content):
         texts += [text for key in _WORDS if isinstance(text := part.get(key), str)]
