@@ -383,7 +383,9 @@ def _listed(text: str, wide: list[_Wide] | None) -> str:
     changed = [each for each in wide or () if each.listed != each.written]
     if wide is None or len(changed) > _MOST_REPLACED:
         lines = text.split("\n")
-        return "\n".join([line if line.isascii() else _spelled(plain(line)) for line in lines])
+        return "\n".join(
+            [line if line.isascii() else " ".join(_SPELLING.findall(plain(line))) for line in lines]
+        )
     for each in changed:
         text = text.replace(each.written, each.listed)
     return text
@@ -410,7 +412,3 @@ def _is_joined(character: str) -> bool:
         or "\u1160" <= character <= "\u11ff"
         or (character > "\uffff" and character.isalnum())
     )
-
-
-def _spelled(text: str) -> str:
-    return " ".join(_SPELLING.findall(text))
