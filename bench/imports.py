@@ -28,7 +28,7 @@ from holdfast.agent_files.finding import find_files
 from holdfast.config import Settings
 from holdfast.config.settings import StoreSettings
 from holdfast.formats.catalog import SESSIONS
-from holdfast.formats.documents.container import window_events
+from holdfast.formats.documents import window_events
 from holdfast.formats.events import About
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator, Scale

@@ -12,7 +12,7 @@ from bench.exam.sittings import present, sittings
 from bench.report import Bar, Table, stopwatch
 from holdfast.conversation import SessionSearch
 from holdfast.recall import Filters, parse
-from holdfast.recall.trimming import written
+from holdfast.recall.shapes import written
 from holdfast.recall.wording import words_of
 from holdfast.session import Draft, Session
 from holdfast.stores.sqlite import SqliteStore

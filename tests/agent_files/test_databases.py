@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.agent_files.databases import detect_database, is_database, tell_database
+from holdfast.agent_files.databases import detect_database, tell_database
+from holdfast.agent_files.files import begins_database
 from holdfast.errors import DecodeError
 from holdfast.formats.events import (
     About,
@@ -274,13 +275,12 @@ def test_text_that_is_no_text_is_read_as_far_as_it_is(tmp_path: Path) -> None:
 
 def test_a_database_is_known_by_how_it_begins(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    assert not is_database(path)
     path.write_bytes(b"SQLite format 4\0")
-    assert not is_database(path)
+    assert not begins_database(path.read_bytes())
     with pytest.raises(DecodeError, match="this is no SQLite database"):
         detect_database(path)
     path.unlink()
-    assert is_database(hermes(path))
+    assert begins_database(hermes(path).read_bytes())
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from holdfast.formats.documents.container import SYSTEM_KEYS
+from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.recognition.request import MESSAGES
 from holdfast.wire import DIALECTS, Body
 

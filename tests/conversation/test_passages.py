@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 import holdfast
-from holdfast.recall.trimming import written
+from holdfast.recall.shapes import written
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.tokens import Estimator

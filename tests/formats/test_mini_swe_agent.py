@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats import read, write
-from holdfast.formats.documents.container import document_events
+from holdfast.formats.documents import document_events
 from holdfast.formats.events import (
     About,
     MessageEvent,

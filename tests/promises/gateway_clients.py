@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from holdfast.formats.documents.container import SYSTEM_KEYS
+from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.ports import Listing
 from holdfast.recognition.request import MESSAGES, dialect_of_path
 from holdfast.session import Kind

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from holdfast.agent_files.files import begins_database
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize_tables
 from holdfast.formats.events import Problem
@@ -28,12 +29,11 @@ if TYPE_CHECKING:
     from holdfast.formats.catalog import Row, Tables
     from holdfast.formats.events import Event
 
-__all__ = ["PATIENCE", "detect_database", "is_database", "tell_database", "unpacked"]
+__all__ = ["PATIENCE", "detect_database", "tell_database", "unpacked"]
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _MOST = 256 * 1024 * 1024
 
-_MAGIC = b"SQLite format 3\0"
 PATIENCE = 5.0
 """How many seconds an owner may hold its file, if nobody says otherwise."""
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
@@ -63,14 +63,6 @@ def unpacked(value: object) -> object:
     except (ZstdError, MemoryError):
         return value
     return found if 0 < len(found) <= _MOST else value
-
-
-def is_database(path: Path) -> bool:
-    """Say whether a file is an SQLite database, by how it begins."""
-    try:
-        return _header(path).startswith(_MAGIC)
-    except OSError:
-        return False
 
 
 def detect_database(path: Path, *, patience: float = PATIENCE) -> Guess:
@@ -157,8 +149,9 @@ class _Query:
 def _reading(path: Path, patience: float) -> Generator[_Query]:
     """Lend a database."""
     with _explaining(path):
-        header = _header(path)
-        if not header.startswith(_MAGIC):
+        with path.open("rb") as file:
+            header = file.read(_LOG_FLAG + 1)
+        if not begins_database(header):
             raise DecodeError(_FORMAT, str(path), "this is no SQLite database")
         try:
             logged = path.with_name(f"{path.name}-wal").stat().st_size
@@ -170,11 +163,6 @@ def _reading(path: Path, patience: float) -> Generator[_Query]:
         with _explaining(path):
             query = _Query(connection, at_rest=at_rest)
         yield query
-
-
-def _header(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_LOG_FLAG + 1)
 
 
 def _state(path: Path) -> tuple[int, int]:

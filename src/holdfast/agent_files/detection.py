@@ -206,14 +206,10 @@ def _json(file: File, reading: ReadOptions) -> Look:
         return SkippedFile(
             file, "it is an empty list" if first is None else "no line of it is JSON"
         )
-    about, reader = About(), _READERS.get(guess.format)
-    if reader is not None:
-        begun = (
-            each.about
-            for each in read_tolerantly(reader, records)
-            if isinstance(each, StrandStarted)
-        )
-        about = next(begun, about)
+    reader = _READERS.get(guess.format)
+    events = () if reader is None else read_tolerantly(reader, records)
+    begun = (each.about for each in events if isinstance(each, StrandStarted))
+    about = next(begun, About())
     return FoundFile(files=(file,), guess=guess, reading=reading, about=about)
 
 
@@ -221,10 +217,10 @@ def _guess(records: tuple[SourceRecord, ...], reading: ReadOptions) -> Guess:
     """Return what records are, or are to be taken for; without a reason when there are none."""
     if reading.format in IN_DATABASES:
         return Guess("", 0.0, f"it is text; {reading.format} is a database")
+    if reading.format == AUTO and not records:
+        return Guess("", 0.0, "")
     if reading.format == AUTO:
-        return (
-            detect_source(JsonSource("lines", records, Style())) if records else Guess("", 0.0, "")
-        )
+        return detect_source(JsonSource("lines", records, Style()))
     reader = _READERS.get(reading.format)
     if reader is None or reader.recognize(records) is not None:
         return Guess(reading.format, 1.0, "--format says so")
@@ -312,23 +308,19 @@ def gather(
         examine: Detects the format of each of them.
     """
     looks: list[Look] = []
-    spread: dict[tuple[str, str, str], list[FoundFile]] = {}
-    for look in map(_own, examine(files, reading)):
-        if isinstance(look, FoundFile) and look.is_spread:
-            unit = (look.guess.format, look.files[0].group, look.unit)
-            spread.setdefault(unit, []).append(look)
+    spread: dict[_Unit, list[FoundFile]] = {}
+    for look in examine(files, reading):
+        if not isinstance(look, FoundFile):
+            looks.append(look)
+        elif look.guess.format in DIALECTS and look.files[0].is_stray:
+            # Tools leave such files among an agent's sessions.
+            looks.append(SkippedFile(look.files[0], _REQUEST))
+        elif look.is_spread:
+            spread.setdefault(_unit(look), []).append(look)
         else:
             looks.append(look)
     looks += map(_together, spread.values())
     return tuple(_parents_first(looks))
-
-
-def _own(look: Look) -> Look:
-    """Pass over what lies among an agent's sessions and is of no agent: tools leave such files."""
-    if not isinstance(look, FoundFile) or look.guess.format not in DIALECTS:
-        return look
-    (file,) = look.files
-    return SkippedFile(file, _REQUEST) if file.is_stray else look
 
 
 def _together(parts: Sequence[FoundFile]) -> FoundFile:

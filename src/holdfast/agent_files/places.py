@@ -218,7 +218,11 @@ def usual_places(machine: Machine) -> tuple[Place, ...]:
     Where a variable has moved an agent, its usual place is looked at too: what it wrote before
     stayed there.
     """
-    found = [place for agent in _AGENTS for place in _places(agent, machine)]
+    found = [
+        Place(agent.name, path, agent.names, agent.except_names, agent.any_name)
+        for agent in _AGENTS
+        for path in _paths(agent, machine)
+    ]
     found.append(Place("mini-swe-agent", _mini_folder(machine), ("*.traj.json",), any_name=False))
     return tuple(dict.fromkeys(found))
 
@@ -267,11 +271,6 @@ def resumable_file(
             name = f"{moment}-{now_ms % 1000:03}Z_{id_}.jsonl"
             path = sessions / name if is_moved else sessions / f"--{project}--" / name
             return ResumableFile(path, ("pi", "--session", str(path)), sessions)
-
-
-def _places(agent: _Agent, machine: Machine) -> Iterator[Place]:
-    for path in _paths(agent, machine):
-        yield Place(agent.name, path, agent.names, agent.except_names, agent.any_name)
 
 
 def _paths(agent: _Agent, machine: Machine) -> Iterator[Path]:

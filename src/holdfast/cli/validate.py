@@ -14,7 +14,7 @@ from holdfast.cli.flags import configuration, conversation_flag, store_flags
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.formats import FORMATS, detect
-from holdfast.formats.documents.container import find_conversation
+from holdfast.formats.documents import find_conversation
 from holdfast.transcript import Violation
 from holdfast.views.words import counted
 from holdfast.wire import DIALECTS, Body

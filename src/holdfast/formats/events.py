@@ -193,12 +193,9 @@ def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> 
         fields["at"] = native.at
     if native.more:
         fields["more"] = native.more
-    if native.mark:
-        fields["mark"] = native.mark
-    written = fields
-    if mark:
-        written["mark"] = mark
-    if not written:
+    if mark or native.mark:
+        fields["mark"] = mark or native.mark
+    if not fields:
         return message
     # Not `replace`, which takes three times as long: an import does this for every message.
     return Message(
@@ -207,25 +204,15 @@ def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> 
         message.form,
         message.synthetic,
         message.pinned,
-        {**message.extras, _KEY: written},
+        {**message.extras, _KEY: fields},
     )
 
 
 def native_of(message: Message) -> SourceMetadata:
     """Return what `with_native` put into a message; empty for one that was said here."""
-    fields = message.extras.get(_KEY)
-    return _from_fields(cast("JsonObject", fields)) if fields else SourceMetadata()
-
-
-def without_native(message: Message) -> Message:
-    """Return the message alone."""
-    if _KEY not in message.extras:
-        return message
-    rest = {key: value for key, value in message.extras.items() if key != _KEY}
-    return replace(message, extras=rest or NO_EXTRAS)
-
-
-def _from_fields(fields: JsonObject) -> SourceMetadata:
+    fields = cast("JsonObject | None", message.extras.get(_KEY))
+    if not fields:
+        return SourceMetadata()
     counts = cast("list[int] | None", fields.get("usage"))
     return SourceMetadata(
         id=str(fields.get("id", "")),
@@ -237,6 +224,14 @@ def _from_fields(fields: JsonObject) -> SourceMetadata:
         more=cast("JsonObject", fields.get("more", {})),
         mark=str(fields.get("mark", "")),
     )
+
+
+def without_native(message: Message) -> Message:
+    """Return the message alone."""
+    if _KEY not in message.extras:
+        return message
+    rest = {key: value for key, value in message.extras.items() if key != _KEY}
+    return replace(message, extras=rest or NO_EXTRAS)
 
 
 def prefixed(event: Event, own: str) -> Event:

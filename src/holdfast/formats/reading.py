@@ -15,7 +15,7 @@ from holdfast.formats.catalog import (
     choose,
     recognize,
 )
-from holdfast.formats.documents.container import (
+from holdfast.formats.documents import (
     SYSTEM_KEYS,
     ConversationPlace,
     dump,
@@ -197,24 +197,20 @@ def documents_from_events(known: Format, events: Iterable[Event]) -> tuple[Docum
 
 def _shape(source: JsonSource) -> _Shape:
     found = recognize(source.records[:HEAD])
-    if found is None:
-        return _Shape(_document_guess(source))
-    reader, sign = found
-    return _Shape(Guess(reader.format.name, sign.confidence, sign.reason), reader)
-
-
-def _document_guess(source: JsonSource) -> Guess:
+    if found is not None:
+        reader, sign = found
+        return _Shape(Guess(reader.format.name, sign.confidence, sign.reason), reader)
     values = [record.value for record in source.records]
     if _are_messages(source):
         verdict = dialect_of(values)
-        return Guess(verdict.dialect, verdict.confidence, verdict.told)
+        return _Shape(Guess(verdict.dialect, verdict.confidence, verdict.told))
     places = [find_conversation(mapping(value)) for value in values]
     if values and places[0] is not None and all(places):
         first = places[0]
         name = _name_of(mapping(values[0]), first)
         confidence = first.confidence if name == first.dialect else _SURE
-        return Guess(name, confidence, first.reason)
-    return Guess("", 0.0, f"the shape of the JSON is unknown: {_sketch(source)}")
+        return _Shape(Guess(name, confidence, first.reason))
+    return _Shape(Guess("", 0.0, f"the shape of the JSON is unknown: {_sketch(source)}"))
 
 
 def _are_messages(source: JsonSource) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import DecodeError
 from holdfast.formats.catalog import recognize
-from holdfast.formats.documents.container import document_events, key_of
+from holdfast.formats.documents import document_events, key_of
 from holdfast.formats.events import MAIN, Problem
 from holdfast.formats.json_access import is_object, kind_of, mapping, string
 from holdfast.formats.reader import SURE, Style

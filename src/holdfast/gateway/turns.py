@@ -20,7 +20,7 @@ import msgspec
 
 from holdfast.conversation.waiting import in_store
 from holdfast.errors import ConfigError, Conflict
-from holdfast.formats.documents.container import SYSTEM_KEYS
+from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
 from holdfast.recognition.atoms import ANSWERS, atoms_in, bare_call_id, count_atoms

@@ -75,9 +75,18 @@ def read_arguments(given: Mapping[str, object], moment: Moment) -> Asked | Wrong
         given: What the caller wrote.
         moment: Reads `since` and `until`.
     """
-    present = {name: value for name, value in given.items() if not _is_nothing(value)}
+    present = {
+        name: value
+        for name, value in given.items()
+        if not (value is None or value == [] or (isinstance(value, str) and not value.strip()))
+    }
+    known = SearchArguments.__annotations__
+    for name in present:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}"
+            return Wrong(f"there is no argument {name}; {hint}")
     try:
-        _check_names(present)
         return Asked(
             shape=_shape(present, moment),
             profile=_text(present, "profile"),
@@ -85,15 +94,6 @@ def read_arguments(given: Mapping[str, object], moment: Moment) -> Asked | Wrong
         )
     except _WrongError as error:
         return Wrong(str(error))
-
-
-def _check_names(given: Mapping[str, object]) -> None:
-    known = SearchArguments.__annotations__
-    for name in given:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(known)}"
-            raise _WrongError(f"there is no argument {name}; {hint}")
 
 
 def _shape(given: Mapping[str, object], moment: Moment) -> Shape:
@@ -174,10 +174,6 @@ def _sort(given: Mapping[str, object]) -> Sort:
     if text not in get_args(Sort):
         raise _WrongError(f"sort is {text[:40]!r}; allowed: {', '.join(get_args(Sort))}")
     return cast("Sort", text)
-
-
-def _is_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip()) or value == []
 
 
 def _text(given: Mapping[str, object], name: str) -> str:

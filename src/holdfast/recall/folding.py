@@ -76,13 +76,9 @@ _STEP_4 = (
 
 def stem(word: str) -> str:
     """Return the stem of a word in lower case; words of one or two letters are their own."""
-    if not word.isascii():
-        return _stem_of_bytes(word)
-    return _stripped(word) if _SHORTEST <= len(word) <= _LONGEST else word
-
-
-def _stem_of_bytes(word: str) -> str:
-    """Return the stem of a word with other letters, each of its bytes taken for a letter."""
+    if word.isascii():
+        return _stripped(word) if _SHORTEST <= len(word) <= _LONGEST else word
+    # Each byte of other letters is taken for a letter.
     letters = word.encode("utf-8", "surrogatepass").decode("latin-1")
     if not _SHORTEST <= len(letters) <= _LONGEST:
         return word
@@ -91,20 +87,22 @@ def _stem_of_bytes(word: str) -> str:
 
 
 def _stripped(word: str) -> str:
-    word = _without_inflection(_without_plural(word))
+    if word[1:].endswith(("sses", "ies")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    word = _without_inflection(word)
     if word.endswith("y") and _has_vowel(word[:-1]):
         word = f"{word[:-1]}i"
     word = _replaced(word, _STEP_2)
     word = _replaced(word, _STEP_3)
-    return _tidy(_without_ending(word))
-
-
-def _without_plural(word: str) -> str:
-    if word[1:].endswith(("sses", "ies")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word
+    word = _without_ending(word)
+    if word.endswith("e"):
+        rest = word[:-1]
+        length = _measure(rest)
+        if length > 1 or (length == 1 and not _is_short(rest)):
+            word = rest
+    return word[:-1] if word.endswith("ll") and _measure(word[:-1]) > 1 else word
 
 
 def _without_inflection(word: str) -> str:
@@ -120,7 +118,7 @@ def _without_inflection(word: str) -> str:
 def _mended(rest: str) -> str:
     if rest.endswith(("at", "bl", "iz")):
         return f"{rest}e"
-    if _is_doubled(rest) and rest[-1] not in "lsz":
+    if len(rest) > 1 and rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
         return rest[:-1]
     return f"{rest}e" if _measure(rest) == 1 and _is_short(rest) else rest
 
@@ -144,17 +142,6 @@ def _without_ending(word: str) -> str:
     return word
 
 
-def _tidy(word: str) -> str:
-    if word.endswith("e"):
-        rest = word[:-1]
-        length = _measure(rest)
-        if length > 1 or (length == 1 and not _is_short(rest)):
-            word = rest
-    if word.endswith("ll") and _measure(word[:-1]) > 1:
-        return word[:-1]
-    return word
-
-
 def _is_vowel(word: str, at: int) -> bool:
     if word[at] in _VOWELS:
         return True
@@ -169,10 +156,6 @@ def _measure(word: str) -> int:
     """Count the places where a consonant follows a vowel."""
     kinds = [_is_vowel(word, at) for at in range(len(word))]
     return sum(before and not after for before, after in pairwise(kinds))
-
-
-def _is_doubled(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and word[-1] not in _VOWELS
 
 
 def _is_short(word: str) -> bool:
@@ -281,16 +264,12 @@ def root_of(word: str) -> str:
 def _plain(text: str) -> str:
     apart = unicodedata.normalize("NFKD", _SURROGATE.sub(" ", text))
     bare = unicodedata.normalize("NFKC", _ACCENTS.sub("", apart)).lower()
-    return _LIGATURE.sub(_taken_apart, bare)
+    return _LIGATURE.sub(lambda match: _LIGATURES[match[0]], bare)
 
 
 def _paired(match: re.Match[str]) -> str:
     run = match.group()
     return f" {' '.join([run[i : i + 2] for i in range(len(run))])} "
-
-
-def _taken_apart(match: re.Match[str]) -> str:
-    return _LIGATURES[match.group()]
 
 
 _SHORTEST_SPELLING, _LONGEST_SPELLING = 3, 64
@@ -357,7 +336,7 @@ def spellings_among(words: Iterable[bytes]) -> set[str]:
         word
         for word in found
         if _SHORTEST_SPELLING <= len(word) <= _LONGEST_SPELLING
-        and (word.isalpha() or _is_memorable(word))
+        and (word.isalpha() or sum(map(str.isdigit, word)) <= _MOST_DIGITS)
     }
 
 
@@ -404,7 +383,9 @@ def _listed(text: str, wide: list[_Wide] | None) -> str:
     changed = [each for each in wide or () if each.listed != each.written]
     if wide is None or len(changed) > _MOST_REPLACED:
         lines = text.split("\n")
-        return "\n".join([line if line.isascii() else _spelled(plain(line)) for line in lines])
+        return "\n".join(
+            [line if line.isascii() else " ".join(_SPELLING.findall(plain(line))) for line in lines]
+        )
     for each in changed:
         text = text.replace(each.written, each.listed)
     return text
@@ -431,11 +412,3 @@ def _is_joined(character: str) -> bool:
         or "\u1160" <= character <= "\u11ff"
         or (character > "\uffff" and character.isalnum())
     )
-
-
-def _spelled(text: str) -> str:
-    return " ".join(_SPELLING.findall(text))
-
-
-def _is_memorable(word: str) -> bool:
-    return sum(map(str.isdigit, word)) <= _MOST_DIGITS

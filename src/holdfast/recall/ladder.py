@@ -26,10 +26,9 @@ from holdfast.recall.values import Hit, MatchTier
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.recall.query import Node, Query
-    from holdfast.recall.ranking import Posting
     from holdfast.recall.term_index import TermIndex
 
 __all__ = ["ROLES", "search"]
@@ -76,7 +75,19 @@ def search(index: TermIndex, query: Query, *, limit: int, now: int) -> tuple[Hit
                 found.setdefault(each[1].id, (tier, each))
     best = list(found.values())[:limit]
     names = index.names(sorted({each.session for _, (_, each) in best}))
-    return tuple(_hit(tier, each, names) for tier, each in best)
+    return tuple(
+        Hit(
+            message_id=each.id,
+            session_id=names[each.session][0],
+            root_id=names[each.session][1],
+            position=each.position,
+            role=ROLES[each.role],
+            at=each.at,
+            score=score,
+            tier=tier,
+        )
+        for tier, (score, each) in best
+    )
 
 
 class _Ladder:
@@ -111,7 +122,14 @@ class _Ladder:
         query = self._query
         if not query.is_divisible:
             return []
-        postings, known = self._postings()
+        postings = postings_of(self._index, query)
+        chosen = leading(postings, _SPREAD)
+        known = self._index.messages(chosen)
+        # An index that did not hold every match against the filters may have hoped for too much.
+        stricter = self._index.narrowed() if 2 * len(known) < len(chosen) else None
+        if stricter is not None:
+            postings = postings_of(stricter, query)
+            known = stricter.messages(leading(postings, _SPREAD))
         scores = weigh(postings, known, NEAR if query.is_prose else ())
         wanted = nlargest(self._limit + _SPARE, scores, key=scores.__getitem__)
         return sorted(
@@ -121,18 +139,6 @@ class _Ladder:
             ),
             key=_best_first,
         )
-
-    def _postings(self) -> tuple[list[Posting], Sequence[Candidate]]:
-        """Return the words of the query one by one, and the messages that have most of them."""
-        postings = postings_of(self._index, self._query)
-        chosen = leading(postings, _SPREAD)
-        known = self._index.messages(chosen)
-        # An index that did not hold every match against the filters may have hoped for too much.
-        stricter = self._index.narrowed() if 2 * len(known) < len(chosen) else None
-        if stricter is None:
-            return postings, known
-        postings = postings_of(stricter, self._query)
-        return postings, stricter.messages(leading(postings, _SPREAD))
 
     def _read(self, candidates: Sequence[Candidate]) -> list[_Ranked]:
         """Rank matches that hold the same words by their texts, as far as those are read."""
@@ -179,18 +185,3 @@ def _pattern(node: Node, spell: Callable[[Term], Node]) -> Node:
 
 def _best_first(ranked: _Ranked) -> tuple[float, int]:
     return -ranked[0], -ranked[1].id
-
-
-def _hit(tier: MatchTier, ranked: _Ranked, names: Mapping[int, tuple[str, str]]) -> Hit:
-    score, each = ranked
-    session, root = names[each.session]
-    return Hit(
-        message_id=each.id,
-        session_id=session,
-        root_id=root,
-        position=each.position,
-        role=ROLES[each.role],
-        at=each.at,
-        score=score,
-        tier=tier,
-    )

@@ -149,18 +149,14 @@ def _cut(number: int, text: str) -> Iterator[MessagePiece]:
             start = end
         end += len(line)
         while end - start > 3 * _SIZE // 2:
-            middle = _sentence_end(text, start)
+            # At the end of the last sentence that fits, else of the last word.
+            least, most = start + _SIZE // 2, start + _SIZE
+            ends = [match.end() for match in _SENTENCE.finditer(text, least, most)]
+            middle = ends[-1] if ends else text.rfind(" ", least, most) + 1 or most
             yield MessagePiece(number, start, middle)
             start = middle
     if text[start:end].strip():
         yield MessagePiece(number, start, end)
-
-
-def _sentence_end(text: str, start: int) -> int:
-    """Return where the last sentence that fits a piece ends, else its last word."""
-    least, most = start + _SIZE // 2, start + _SIZE
-    ends = [match.end() for match in _SENTENCE.finditer(text, least, most)]
-    return ends[-1] if ends else text.rfind(" ", least, most) + 1 or most
 
 
 def _own_scores(

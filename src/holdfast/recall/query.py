@@ -187,8 +187,8 @@ def _problem(text: str, lexemes: Sequence[Term | _Sign]) -> str:
     return "The query has no letter and no digit, so that nothing can match it."
 
 
-def _lexemes(text: str) -> Iterator[Term | _Sign]:
-    for match in _LEXEME.finditer(text):
+def _lexemes(typed: str) -> Iterator[Term | _Sign]:
+    for match in _LEXEME.finditer(typed):
         quoted, bracket, chunk = match["quoted"], match["bracket"], match["chunk"]
         if bracket:
             yield _Sign(bracket)
@@ -198,19 +198,13 @@ def _lexemes(text: str) -> Iterator[Term | _Sign]:
         elif chunk in _OPERATORS:
             yield _Sign(chunk)
         else:
-            yield from _from_chunk(chunk)
-
-
-def _from_chunk(chunk: str) -> Iterator[Term | _Sign]:
-    excluded = chunk[0] == "-" and chunk[1:2].isalnum()
-    text = chunk[1:] if excluded else chunk
-    words = query_words(text)
-    if not words:
-        return
-    if excluded:
-        yield _Sign("NOT")
-    star = "*" if text.endswith("*") and text[-2:-1].isalnum() else ""
-    yield Term(text.removesuffix(star), words, _is_open(words, star))
+            excluded = chunk[0] == "-" and chunk[1:2].isalnum()
+            text = chunk[1:] if excluded else chunk
+            if words := query_words(text):
+                if excluded:
+                    yield _Sign("NOT")
+                star = "*" if text.endswith("*") and text[-2:-1].isalnum() else ""
+                yield Term(text.removesuffix(star), words, _is_open(words, star))
 
 
 def _is_open(words: Sequence[str], star: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.recall.folding import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from holdfast.recall.query import Node, Term
 
@@ -118,7 +118,12 @@ def weigh(
         near: Which neighbors of a message share its words, and by how much; empty for none.
     """
     numbers = {each.id: number for number, each in enumerate(known)}
-    slots, beside = _slots(known, near)
+    # The places of messages are numbered first, then those beside them.
+    slots = {each.place: number for number, each in enumerate(known)}
+    beside = [
+        [slots.setdefault(each.place + distance, len(slots)) for distance, _ in near]
+        for each in known
+    ]
     bulks = _bulks(known, len(slots))
     scores = [0.0] * len(slots)
     topics: dict[int, float] = {}
@@ -134,18 +139,6 @@ def weigh(
         for place, score in zip(slots, scores, strict=True)
         if score
     }
-
-
-def _slots(
-    known: Sequence[Candidate], near: Sequence[tuple[int, float]]
-) -> tuple[dict[int, int], list[list[int]]]:
-    """Number the places of messages, then those beside them; returns the neighbors of each."""
-    places = [each.place for each in known]
-    slots = {place: number for number, place in enumerate(places)}
-    beside = [
-        [slots.setdefault(place + distance, len(slots)) for distance, _ in near] for place in places
-    ]
-    return slots, beside
 
 
 def _bulks(known: Sequence[Candidate], count: int) -> list[float]:
@@ -205,15 +198,10 @@ def closeness(text: str, terms: Sequence[Term], phrase: str, exact: str = "") ->
             spots.append(bare.find(wanted))
     score /= max(1, len(terms))
     if len(spots) > 1:
-        spread = max(spots) - min(spots)
-        score += 0.5 * _near(spread, terms)
+        own = sum(len(term.text) + 1 for term in terms)
+        score += 0.5 * own / max(own, max(spots) - min(spots))
     if phrase in bare:
         score += 0.5
     if exact and exact in text:
         score += _EXACT
     return score
-
-
-def _near(spread: int, terms: Iterable[Term]) -> float:
-    own = sum(len(term.text) + 1 for term in terms)
-    return own / max(own, spread)

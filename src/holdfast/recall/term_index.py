@@ -163,13 +163,9 @@ setting option configuration; password credential; website site; picture image; 
 """
 
 
-def _groups(text: str) -> list[list[str]]:
-    return [group.split() for group in text.replace("\n", " ").split(";") if group.strip()]
-
-
 def _table() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
-    for group in _groups(_IRREGULAR + _NEAR_SYNONYMS):
+    for group in map(str.split, (_IRREGULAR + _NEAR_SYNONYMS).split(";")):
         for word in group:
             found.setdefault(stem(word), {}).update(dict.fromkeys(group))
     return {
@@ -253,7 +249,11 @@ class _Gathered:
         """Look for one thing, and return how many messages have it, as far as they are listed."""
         ids = self._index.ids(pattern, _COMMON)
         if ids:
-            weight = share * rarity(_estimate(ids, self._total), self._total)
+            total, having = self._total, len(ids)
+            if having >= _COMMON:
+                # Judged by how dense its newest messages are.
+                having = int(having * total / max(1, total - ids[-1] + 1))
+            weight = share * rarity(having, total)
             self._found.append(_Found(Posting(pattern, weight, ids), words))
         return len(ids)
 
@@ -288,7 +288,11 @@ def _completed(index: TermIndex, found: Sequence[_Found]) -> list[Posting]:
     Without a rare word, the rarest of the common ones takes its place. Words that follow each
     other need not be looked for again: whoever has both has each.
     """
-    anchor = _anchor(found)
+    # Words by which messages are chosen: rare ones, with at least one that was asked for.
+    quick = [each for each in found if each.is_quick]
+    rare = [each for each in quick if not each.is_common]
+    asked = [each for each in quick if each.words]
+    anchor = rare if any(each.words for each in rare) else [*rare, *asked[:1]]
     if not anchor:
         return [each.posting for each in found]
     anchored = either([each.posting.pattern for each in anchor])
@@ -305,14 +309,6 @@ def _completed(index: TermIndex, found: Sequence[_Found]) -> list[Posting]:
     return [_with(each, shared.get(each.posting.pattern), found) for each in found]
 
 
-def _anchor(found: Sequence[_Found]) -> list[_Found]:
-    """Return the words by which messages are chosen: rare ones, with at least one asked for."""
-    quick = [each for each in found if each.is_quick]
-    rare = [each for each in quick if not each.is_common]
-    asked = [each for each in quick if each.words]
-    return rare if any(each.words for each in rare) else [*rare, *asked[:1]]
-
-
 def _with(each: _Found, ids: Sequence[int] | None, found: Sequence[_Found]) -> Posting:
     """Return a posting with other messages and those of the phrases that its word is part of."""
     if ids is None:
@@ -320,13 +316,6 @@ def _with(each: _Found, ids: Sequence[int] | None, found: Sequence[_Found]) -> P
     own = set(each.words)
     phrased = (other.posting.ids for other in found if not other.is_quick and own & {*other.words})
     return replace(each.posting, ids=sorted({*ids, *chain.from_iterable(phrased)}, reverse=True))
-
-
-def _estimate(ids: Sequence[int], total: int) -> int:
-    """Return how many messages have a word, judged by how dense its newest messages are."""
-    if len(ids) < _COMMON:
-        return len(ids)
-    return int(len(ids) * total / max(1, total - ids[-1] + 1))
 
 
 _MOST_TERMS = 3

@@ -70,20 +70,17 @@ def meant_sources(names: Iterable[str]) -> tuple[str, ...]:
 
     An agent's name stands for what was imported from it, and `import` for every import.
     """
-    return tuple(
-        source
-        for name in names
-        for source in ((name,) if ":" in name else (name, _long_form(name)))
-    )
+    found: list[str] = []
+    for name in names:
+        found.append(name)
+        if ":" not in name:
+            found.append(_IMPORTED if name == "import" else f"{_IMPORTED}{name}")
+    return tuple(found)
 
 
 def agent_of(source: str) -> str:
     """Return the agent that a session was imported from; empty for one that was begun here."""
     return source.removeprefix(_IMPORTED) if source.startswith(_IMPORTED) else ""
-
-
-def _long_form(name: str) -> str:
-    return _IMPORTED if name == "import" else f"{_IMPORTED}{name}"
 
 
 MOMENTS = "a date (2026-11-15), a date and time (2026-11-15T09:30), 7d, 12h, 2 weeks, yesterday"
@@ -127,7 +124,8 @@ def moment(text: str, now: datetime, *, end: bool = False) -> datetime | None:
     """
     written = " ".join(text.split()).lower()
     try:
-        return _counted(written, now) or _period(written, now, end=end) or _exact(written)
+        found = _counted(written, now) or _period(written, now, end=end)
+        return found or datetime.fromisoformat(written.upper())
     except (ValueError, OverflowError):
         return None
 
@@ -157,7 +155,3 @@ def _period(text: str, now: datetime, *, end: bool) -> datetime | None:
     else:
         return None
     return day + _ALL_DAY if end else day
-
-
-def _exact(text: str) -> datetime:
-    return datetime.fromisoformat(text.upper())

@@ -235,11 +235,15 @@ def _frame(text: str, spots: Sequence[Spot], width: int) -> tuple[int, int]:
     first = spots[best].start if best is not None else 0
     start = min(max(0, first - width // _LEAN), len(text) - width)
     end = start + width
-    if start > 0:
-        start = _next_gap(text, start, first)
+    # Both ends go to a gap between words, unless the next one is in the match.
+    if start > 0 and not text[start - 1].isspace() and (gap := _SPACE.search(text, start, first)):
+        start = gap.end()
     if end < len(text):
         last = spots[best].end if best is not None else start + 1
-        end = _gap_before(text, end, last)
+        at = end
+        while at > last and not text[at].isspace():
+            at -= 1
+        end = at if at > last else end
     return start, end
 
 
@@ -255,22 +259,6 @@ def _terms_from(spots: Sequence[Spot], index: int, reach: int) -> tuple[int, int
         if spot.is_exact:
             exact.add(spot.term)
     return len(terms), len(exact)
-
-
-def _next_gap(text: str, start: int, first: int) -> int:
-    """Return the start of the next word, unless that is past the match."""
-    if text[start - 1].isspace():
-        return start
-    gap = _SPACE.search(text, start, first)
-    return gap.end() if gap else start
-
-
-def _gap_before(text: str, end: int, last: int) -> int:
-    """Return the end of the word before, unless that is before the end of the match."""
-    at = end
-    while at > last and not text[at].isspace():
-        at -= 1
-    return at if at > last else end
 
 
 def _joined(spots: Iterable[Spot]) -> list[Spot]:

@@ -134,7 +134,9 @@ def segments_to(store: LogSource, id_: str) -> tuple[LogSegment, ...]:
             before = _before(store, path or path_to(store.lineage(at), at))
         except UnknownSession:
             # The parent was emptied from the trash: what the first window shows is left of it.
-            left = _left_of_parent(store, at)
+            forked = fork_view(store.views(at))
+            shown = store.window_at(at, forked.id).entries if forked else ()
+            left = tuple(entry for entry in shown if entry.session != at)
             parts += [LogSegment(left[0].session, 0, 0, left)] if left else []
             break
         if not before or before[-1].session in seen:
@@ -203,12 +205,6 @@ def _before(store: LogSource, path: Sequence[Session]) -> list[LogSegment]:
         *(LogSegment(each, 0, reach[each]) for each in silent if each in reach),
         LogSegment(last.session, last.position, own),
     ]
-
-
-def _left_of_parent(store: LogSource, id_: str) -> tuple[Entry, ...]:
-    forked = fork_view(store.views(id_))
-    entries = store.window_at(id_, forked.id).entries if forked else ()
-    return tuple(entry for entry in entries if entry.session != id_)
 
 
 def _inherited(store: LogSource, forked: View | None) -> Entry | None:

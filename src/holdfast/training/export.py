@@ -328,7 +328,12 @@ def _shaped(store: Store, wanted: TrainingExport, id_: str) -> _Shaped | LeftOut
     whole = pair(plain(conversing.messages, wanted.format))
     messages = trimmed(whole.messages)
     if wanted.synthetic is SyntheticChoice.MASK:
-        messages = tuple(map(_masked, messages))
+        messages = tuple(
+            labelled(each, masked=True)
+            if each.role is Role.ASSISTANT and "synthetic" in label_of(each)
+            else each
+            for each in messages
+        )
     if not any(_is_learned(each) for each in messages):
         return LeftOut(id_, LeftOutReason.NOTHING_SAID)
     turns = sum(each.role is Role.USER and each.synthetic is None for each in messages)
@@ -340,42 +345,21 @@ def _shaped(store: Store, wanted: TrainingExport, id_: str) -> _Shaped | LeftOut
     return _Shaped(session, messages, conversing.dropped + whole.dropped)
 
 
-def _masked(message: Message) -> Message:
-    is_learned = message.role is Role.ASSISTANT and "synthetic" in label_of(message)
-    return labelled(message, masked=True) if is_learned else message
-
-
 def _written(store: Store, wanted: TrainingExport, shaped: _Shaped) -> Example:
+    session = shaped.session
     mask = SecretMask(wanted.redactor)
     turns = joined(shaped.messages, wanted.format)
     messages = tuple(mask.message(each) for each in turns)
     body = DIALECTS[wanted.format].encode(written_labels(messages, wanted.format))
     tokens = wanted.weight(messages)
-    line: dict[str, object] = {"id": shaped.session.id}
+    line: dict[str, object] = {"id": session.id}
     if body.system is not None:
         line["system"] = body.system
     line["conversations" if wanted.format == "sharegpt" else "messages"] = body.messages
-    line |= _about(store, shaped, mask)
-    line["tokens"] = tokens
-    root = shaped.session.root
-    return Example(
-        id=shaped.session.id,
-        side="" if wanted.split is None else wanted.split.side_of(root),
-        line=_as_line(line),
-        messages=len(body.messages),
-        tokens=tokens,
-        dropped=shaped.dropped,
-        masked=sum(bool(label_of(each).get("masked")) for each in messages),
-        redacted=mask.count,
-    )
-
-
-def _about(store: Store, shaped: _Shaped, mask: SecretMask) -> dict[str, object]:
-    """Return what is known of a conversation; every line has the same fields."""
-    session = shaped.session
+    # What is known of the conversation: every line has the same fields.
     places = places_of(ancestry(store, session))
     names = {call.name for each in shaped.messages for call in each.calls}
-    return {
+    line |= {
         "source": session.source,
         "model": session.model,
         "title": mask.text(session.title),
@@ -386,7 +370,18 @@ def _about(store: Store, shaped: _Shaped, mask: SecretMask) -> dict[str, object]
         "cwd": mask.text(places.get("folder", "")),
         "git_branch": mask.text(places.get("branch", "")),
         "tools_used": sorted(mask.text(name) for name in names),
+        "tokens": tokens,
     }
+    return Example(
+        id=session.id,
+        side="" if wanted.split is None else wanted.split.side_of(session.root),
+        line=_as_line(line),
+        messages=len(body.messages),
+        tokens=tokens,
+        dropped=shaped.dropped,
+        masked=sum(bool(label_of(each).get("masked")) for each in messages),
+        redacted=mask.count,
+    )
 
 
 def _as_line(line: dict[str, object]) -> bytes:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
-from typing import TYPE_CHECKING, assert_never, cast
+from typing import TYPE_CHECKING, assert_never
 
 from holdfast.errors import UnknownSession
+from holdfast.formats.json_access import is_object
 from holdfast.session import Cause, Kind, line_to
 from holdfast.session.lineage_reader import read_segment, segments_to, window_entries
 from holdfast.transcript import Recalled, Role, Summary, Synthetic, ToolResult
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.ports import Store
-    from holdfast.session import Entry, Span, View
+    from holdfast.session import Entry, View
     from holdfast.session.lineage_reader import LogSegment
     from holdfast.transcript import Message, Transcript
 
@@ -98,7 +99,7 @@ def _chosen(store: Store, entries: Iterator[Entry], choice: SyntheticChoice) -> 
         match choice:
             case SyntheticChoice.DROP:
                 message = _as_said(store, entry)
-                dropped += message is None or _has_synthetic_parts(entry.message)
+                dropped += message is None or _width(entry.message) < len(entry.message.parts)
             case SyntheticChoice.MASK | SyntheticChoice.KEEP:
                 message = authors.labelled(entry)
             case _:
@@ -165,11 +166,8 @@ def _still_true(message: Message) -> dict[str, object]:
     return {key: value for key, value in label_of(message).items() if key in _LASTING}
 
 
-def _has_synthetic_parts(message: Message) -> bool:
-    return any(isinstance(part, Summary | Recalled) for part in message.parts)
-
-
 def _width(message: Message) -> int:
+    """Return how many parts of a message are not synthetic."""
     return sum(not isinstance(part, Summary | Recalled) for part in message.parts)
 
 
@@ -186,32 +184,26 @@ class _Authors:
         if reason is None:
             return _with_label(message, **_still_true(message))
         has_words = message.synthetic is None and _width(message) > 0
-        known: dict[str, object] = {**_still_true(message), **self._author(entry)}
+        known = _still_true(message)
+        if (summary := message.summary) is not None:
+            written = self._methods_of(entry.session).get(summary.text, {})
+            known |= {**written, "origin": summary.origin}
         known["synthetic"] = str(reason)
         known["partial"] = has_words and reason is not Synthetic.STUB
         return _with_label(message, **known)
 
-    def _author(self, entry: Entry) -> dict[str, object]:
-        summary = entry.message.summary
-        if summary is None:
-            return {}
-        if entry.session not in self._methods:
-            self._methods[entry.session] = self._passes(entry.session)
-        written = self._methods[entry.session].get(summary.text, {})
-        return {**written, "origin": summary.origin}
-
-    def _passes(self, id_: str) -> dict[str, dict[str, object]]:
-        try:
-            records = self._store.compactions(id_)
-        except UnknownSession:
-            return {}
-        found: dict[str, dict[str, object]] = {}
-        for record in records:
-            told = record.report.get("summary")
-            if isinstance(told, dict):
-                said = cast("dict[str, object]", told)
-                found[record.summary] = {"method": said.get("origin"), "model": said.get("model")}
-        return found
+    def _methods_of(self, id_: str) -> dict[str, dict[str, object]]:
+        if id_ not in self._methods:
+            try:
+                records = self._store.compactions(id_)
+            except UnknownSession:
+                records = ()
+            self._methods[id_] = {
+                record.summary: {"method": told.get("origin"), "model": told.get("model")}
+                for record in records
+                if is_object(told := record.report.get("summary"))
+            }
+        return self._methods[id_]
 
 
 def _taken_back(store: Store, segment: LogSegment) -> Iterator[tuple[str, int]]:
@@ -231,7 +223,7 @@ def _left_out_by(store: Store, rewind: View, before: View | None) -> Iterator[tu
     spans = before.spans if before is not None else ()
     first = before.upto + 1 if before is not None else 1
     for span in spans:
-        for place in _places(*_ends(span)):
+        for place in _places(span.session, span.first, span.last):
             if place not in shown:
                 yield from _stood_for(store, place)
     for place in _places(rewind.session, first, rewind.upto):
@@ -241,10 +233,6 @@ def _left_out_by(store: Store, rewind: View, before: View | None) -> Iterator[tu
 
 def _places(session: str, first: int, last: int) -> Iterator[tuple[str, int]]:
     return ((session, position) for position in range(first, last + 1))
-
-
-def _ends(span: Span) -> tuple[str, int, int]:
-    return span.session, span.first, span.last
 
 
 def _stood_for(store: Store, place: tuple[str, int]) -> Iterator[tuple[str, int]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from holdfast.compaction.repair import repair
+from holdfast.formats.json_access import is_object, parsed
 from holdfast.transcript import (
     NO_EXTRAS,
     Media,
@@ -87,7 +88,9 @@ class SecretMask:
                 masked = self.text(text)
                 return part if masked == text else replace(part, text=masked)
             case ToolCall(arguments=arguments):
-                masked = self._arguments(arguments)
+                masked = self.text(arguments)
+                if masked != arguments and not is_object(parsed(masked)):
+                    masked = json.dumps(self._field("", json.loads(arguments)), ensure_ascii=False)
                 return part if masked == arguments else replace(part, arguments=masked)
             case ToolResult():
                 content = tuple(cast("Content", self._part(piece)) for piece in part.content)
@@ -96,12 +99,6 @@ class SecretMask:
                 return replace(part, url=self.text(url)) if url else part
             case _:
                 return part
-
-    def _arguments(self, arguments: str) -> str:
-        masked = self.text(arguments)
-        if masked == arguments or _is_object(masked):
-            return masked
-        return json.dumps(self._field("", json.loads(arguments)), ensure_ascii=False)
 
     def _field(self, name: str, value: object) -> object:
         """Return a value that has a name, which may be what shows that it is a secret."""
@@ -119,13 +116,6 @@ class SecretMask:
             return cast("dict[str, object]", json.loads(masked)).get(name, _MASKED)
         except ValueError:
             return _MASKED
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
 
 
 TRAINING_FORMATS = ("sharegpt", "openai", "anthropic")
@@ -293,7 +283,11 @@ def joined(messages: Sequence[Message], name: str) -> Transcript:
     for message in messages:
         last = found[-1] if found else None
         if last is not None and _are_one(last, message, name):
-            parts = _in_order((*last.parts, *message.parts), name)
+            parts = (*last.parts, *message.parts)
+            # Results stand before everything else, and neighboring texts are one.
+            results = [part for part in parts if isinstance(part, ToolResult)]
+            rest = [part for part in parts if not isinstance(part, ToolResult)]
+            parts = (*results, *_plain_parts(rest, name))
             extras = {**last.extras, **message.extras, LABEL: _label(last, message)}
             role = Role.TOOL if Role.TOOL in (last.role, message.role) else message.role
             found[-1] = replace(last, role=role, parts=parts, synthetic=None, extras=extras)
@@ -314,13 +308,6 @@ def _are_one(last: Message, message: Message, name: str) -> bool:
 
 def _has_block(message: Message) -> bool:
     return any(isinstance(part, Summary | Recalled) for part in message.parts)
-
-
-def _in_order(parts: tuple[Part, ...], name: str) -> tuple[Part, ...]:
-    """Return parts with neighboring texts as one, and results before everything else."""
-    results = [part for part in parts if isinstance(part, ToolResult)]
-    rest = [part for part in parts if not isinstance(part, ToolResult)]
-    return (*results, *_plain_parts(rest, name))
 
 
 def _label(first: Message, second: Message) -> dict[str, object]:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from holdfast.cost import Price
     from holdfast.ports import Summarizer
     from holdfast.summary import Answer
-    from holdfast.summary.record import Record
     from holdfast.trajectories.turns import TrajectoryTurn
 
 __all__ = [
+    "HOPELESS",
     "NOTICE",
     "PREFIX",
     "BulkSummarizer",
@@ -152,15 +152,26 @@ def told(material: RegionMaterial, budget: int, count: Callable[[str], int]) -> 
         budget=budget,
         window=0,
         count=count,
-        redact=_as_is,
+        redact=lambda text: text,  # turns are redacted before anything is made of them
         today="",
         fresh=bare.fresh,
     )
     found = draft(job)
     statements = tuple(each for each in found.statements if each.section in _HEADINGS)
     kept = replace(found, statements=statements, questions=())
-    record, _ = kept.record(budget, lambda text: count(_without_empty(text)))
-    return cut_to(_written(record) or _listed(material), budget, count)
+
+    def weigh(rendered: str) -> int:
+        # Empty sections are not written here.
+        parts = rendered.split("\n\n")
+        return count("\n".join(part for part in parts if not part.endswith("\nNone.")))
+
+    record, _ = kept.record(budget, weigh)
+    written = "\n".join(
+        "\n".join([f"{_HEADINGS[name]}:", *(render_entry(name, entry) for entry in entries)])
+        for name, entries in record.sections()
+        if entries and name in _HEADINGS
+    )
+    return cut_to(written or _listed(material), budget, count)
 
 
 def cut_to(text: str, budget: int, count: Callable[[str], int]) -> str:
@@ -204,25 +215,6 @@ def _shortened(text: str, longest: int) -> str:
     return f"{text[:front]}\n[{left_out:,} characters left out]\n{text[-back:]}"
 
 
-def _as_is(text: str) -> str:
-    """Return the text: turns are redacted before anything is made of them."""
-    return text
-
-
-def _without_empty(rendered: str) -> str:
-    """Return a rendered record without its empty sections, which are not written here."""
-    return "\n".join(part for part in rendered.split("\n\n") if not part.endswith("\nNone."))
-
-
-def _written(record: Record) -> str:
-    parts: list[str] = []
-    for name, entries in record.sections():
-        if entries and name in _HEADINGS:
-            lines = [render_entry(name, entry) for entry in entries]
-            parts.append("\n".join([f"{_HEADINGS[name]}:", *lines]))
-    return "\n".join(parts)
-
-
 def _listed(material: RegionMaterial) -> str:
     """Return the beginnings of the turns: what is left to say when nothing was understood."""
     return "\n".join(
@@ -233,8 +225,8 @@ def _listed(material: RegionMaterial) -> str:
 
 _BACKOFF, _LONGEST_WAIT = 2.0, 60.0
 """Seconds before the second attempt, which double with each, and the most that is waited."""
-_HOPELESS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
-"""Failures that another attempt does not mend."""
+HOPELESS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
+"""Failures that another attempt does not mend, and that all other requests would meet as well."""
 _MINUTE = 60.0
 _GOODBYE = 2.0
 """Seconds in which requests that are given up may end."""
@@ -362,7 +354,7 @@ class BulkSummarizer:
             if isinstance(answer, Written):
                 return SummaryAttempt(answer, attempt + 1, errors, cost)
             errors += 1
-            if answer.failure in _HOPELESS:
+            if answer.failure in HOPELESS:
                 # Nobody else is sent to the same door.
                 self._refusal = answer
                 return SummaryAttempt(answer, attempt + 1, errors, cost)

@@ -89,9 +89,7 @@ def counter_for(name: str) -> Counter:
 
 @lru_cache(maxsize=4)
 def _exact(name: str) -> Counter:
-    if name.endswith(".json"):
-        return ExactCounter.from_file(Path(name))
-    return ExactCounter(name)
+    return ExactCounter.from_file(Path(name)) if name.endswith(".json") else ExactCounter(name)
 
 
 _LEAST_SUMMARY = 32
@@ -282,7 +280,11 @@ def finish(pending: Pending, answer: Written | None, rules: Rules) -> Compressed
     def weigh(text: str) -> int:
         return rules.count(PREFIX + text)
 
-    text = "" if answer is None else _read(answer.text, rules.redact)
+    text = ""
+    if answer is not None:
+        # Some models repeat the prefix.
+        text = answer.text.strip().removeprefix(PREFIX.strip()).strip()
+        text = text if rules.redact is None else rules.redact(text)
     if text:
         text = cut_to(text, budget, weigh)
     else:
@@ -348,10 +350,3 @@ def _with_notice(pending: Pending, count: Callable[[str], int]) -> tuple[list[Ra
             head[index] = {**noted.raw, LABEL: label}
             return head, noted.tokens(count) - pending.tokens[index]
     return head, 0
-
-
-def _read(text: str, redact: Callable[[str], str] | None) -> str:
-    """Return what a model wrote, redacted, without the prefix that some repeat."""
-    text = text.strip()
-    text = text.removeprefix(PREFIX.strip()).strip()
-    return text if redact is None else redact(text)

@@ -30,7 +30,7 @@ from holdfast.agent_files.files import BLOCK, Blocks, Unreadable, begins_databas
 from holdfast.agent_files.finding import find_files
 from holdfast.errors import MissingExtra
 from holdfast.formats.catalog import DOCUMENTS, recognize
-from holdfast.formats.documents.container import key_of
+from holdfast.formats.documents import key_of
 from holdfast.formats.json_access import is_array, is_object
 from holdfast.formats.reader import Guess
 from holdfast.formats.source import LONGEST_LINE, SourceRecord
@@ -38,7 +38,6 @@ from holdfast.wire.recognition import is_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from holdfast.agent_files.finding import File, Walk
 
@@ -206,8 +205,12 @@ def _layout(file: File) -> Layout | None:
     lines = (_decoded(item.content) for item in islice(_lines(Blocks(path)), _DAMAGED))
     if any(map(_is_trajectory, islice((line for line in lines if line is not None), _LOOKED_AT))):
         return Layout.LINES
-    content = _whole(path)
-    is_one = content is not None and _is_trajectory(_decoded(content))
+    content = bytearray()
+    for block in Blocks(path):
+        content += block
+        if len(content) > LONGEST_LINE:
+            return None
+    is_one = _is_trajectory(_decoded(bytes(content).removeprefix(_MARK)))
     return Layout.WHOLE if is_one else None
 
 
@@ -216,16 +219,6 @@ def _is_trajectory(value: object) -> bool:
     if is_array(value):
         return bool(value) and all(map(is_message, value[:_LOOKED_AT]))
     return is_object(value) and bool(key_of(value)) and recognize([SourceRecord(1, value)]) is None
-
-
-def _whole(path: Path) -> bytes | None:
-    """Return the content of a file; None for one that is too long."""
-    content = bytearray()
-    for block in Blocks(path):
-        content += block
-        if len(content) > LONGEST_LINE:
-            return None
-    return bytes(content).removeprefix(_MARK)
 
 
 def _items(file: InputFile, read: Callable[[int], None]) -> Iterator[Item]:

@@ -104,7 +104,9 @@ class Distribution:
         self.total += figure
         self.least = min(self.least, figure)
         self.most = max(self.most, figure)
-        self._bins[_bin(figure)] += 1
+        above_zero = figure > 0.001
+        place = math.floor(math.log(figure * 1_000) / math.log(_PRECISION)) if above_zero else -1
+        self._bins[place] += 1
 
     def percentile(self, percent: float) -> float:
         """Return the figure that so many per cent do not exceed; 0 where there is none."""
@@ -144,10 +146,6 @@ class Distribution:
                 for low, high, count in self.histogram()
             ],
         }
-
-
-def _bin(figure: float) -> int:
-    return math.floor(math.log(figure * 1_000) / math.log(_PRECISION)) if figure > 0.001 else -1
 
 
 def _middle(number: int) -> float:

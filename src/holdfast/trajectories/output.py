@@ -221,7 +221,17 @@ class RunOutput:
         """Return where to go on; refuse to mix two runs, or to replace what is there."""
         known = self._journal.read()
         if known is None:
-            self._spare_others(restart=restart)
+            # What no run of ours wrote is not replaced; one file may be, if that is asked for.
+            if self.files.is_folder and any(self.files.output.glob("part-*")):
+                raise OutputError(
+                    f"{self.files.output} has parts that no run with a journal wrote; name another "
+                    "folder"
+                )
+            if not self.files.is_folder and self.files.output.exists() and not restart:
+                raise OutputError(
+                    f"{self.files.output} exists and was not written by a run that can be gone on "
+                    "with; name another output, or replace it with --restart"
+                )
             return Mark()
         if known.run != run:
             changed = sorted(
@@ -243,19 +253,6 @@ class RunOutput:
             self._discard()
             return Mark()
         return known.mark
-
-    def _spare_others(self, *, restart: bool) -> None:
-        """Refuse to replace what no run of ours wrote; one file may be, if that is asked for."""
-        if self.files.is_folder and any(self.files.output.glob("part-*")):
-            raise OutputError(
-                f"{self.files.output} has parts that no run with a journal wrote; name another "
-                "folder"
-            )
-        if not self.files.is_folder and self.files.output.exists() and not restart:
-            raise OutputError(
-                f"{self.files.output} exists and was not written by a run that can be gone on "
-                "with; name another output, or replace it with --restart"
-            )
 
     def _open_stream(self, kind: str, size: int) -> None:
         path = _partial(self._place(kind))
@@ -353,9 +350,16 @@ class _Journal:
         """
         self._stream = path.open("a+b")
         self.synced = time.monotonic()
-        if not _locked(self._stream):
-            self._stream.close()
-            raise OutputError(f"another run is writing here: {path} is in use")
+        if sys.platform != "win32":
+            import fcntl
+
+            try:
+                # A process that dies lets it go.
+                fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                self._stream.close()
+                problem = f"another run is writing here: {path} is in use"
+                raise OutputError(problem) from error
         self._stream.seek(0)
         content = self._stream.read()
         if not content.startswith(_FIRST[: len(content)]):
@@ -405,19 +409,6 @@ class _Journal:
     def close(self) -> None:
         """Let others have it."""
         self._stream.close()
-
-
-def _locked(stream: BinaryIO) -> bool:
-    """Take a file for this process alone, where the system can; a process that dies lets it go."""
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _partial(place: Path) -> Path:

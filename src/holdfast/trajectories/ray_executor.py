@@ -18,7 +18,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import ExitStack, contextmanager, redirect_stdout
-from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast import __version__
 from holdfast.errors import ConfigError, HoldfastError, MissingExtra
 from holdfast.system.processes import safe_path
-from holdfast.trajectories.running import DIED, jobs_for
-from holdfast.trajectories.work import Failed, process
+from holdfast.trajectories.running import each_by_itself, jobs_for
+from holdfast.trajectories.work import process
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -129,39 +129,13 @@ class RayExecutor:
         incoming = iter(batches)
         while wave := list(islice(incoming, max(_WAVE, 4 * self._cores()))):
             for batch, found in self._wave(wave, work):
-                yield batch, self._one_by_one(batch, work) if found is None else found
-
-    def _one_by_one(self, batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
-        """Process the trajectories of a batch whose worker died again and again, each alone."""
-        if batch.session is not None:
-            return (Failed(1, DIED, ""),)
-        singles = [replace(batch, items=(item,)) for item in batch.items]
-        return tuple(
-            outcome
-            for single, found in self._wave(singles, work)
-            for outcome in ((Failed(single.items[0].number, DIED, ""),) if found is None else found)
-        )
+                apart = partial(self._wave, work=work)
+                yield batch, each_by_itself(batch, apart) if found is None else found
 
     def _wave(
         self, batches: Sequence[TrajectoryBatch], work: Work
     ) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]]:
         """Yield what becomes of each of the batches; None where the worker died each time."""
-        rows = self._rows(batches, work)
-        row: dict[str, Any] | None = None
-        is_over = False
-        for index, batch in enumerate(batches):
-            if row is None and not is_over:
-                # Ray tells of workers that died on standard output, which is not its own.
-                with redirect_stdout(sys.stderr):
-                    row = next(rows, None)
-                is_over = row is None
-            if row is None or row["index"] != index:
-                yield batch, None
-            else:
-                yield batch, cast("tuple[Outcome, ...]", pickle.loads(row["outcomes"]))
-                row = None
-
-    def _rows(self, batches: Sequence[TrajectoryBatch], work: Work) -> Iterator[dict[str, Any]]:
         data = cast("Any", import_module("ray.data"))
         items = [
             {"index": index, "task": pickle.dumps((batch, work))}
@@ -181,7 +155,20 @@ class RayExecutor:
             context.execution_no_progress_timeout_s = -1
             # A batch whose worker always dies is missing from the rows, and the others are there.
             context.max_errored_blocks = -1
-            return iter(dataset.iter_rows())
+            rows: Iterator[dict[str, Any]] = iter(dataset.iter_rows())
+        row: dict[str, Any] | None = None
+        is_over = False
+        for index, batch in enumerate(batches):
+            if row is None and not is_over:
+                # Ray tells of workers that died on standard output, which is not its own.
+                with redirect_stdout(sys.stderr):
+                    row = next(rows, None)
+                is_over = row is None
+            if row is None or row["index"] != index:
+                yield batch, None
+            else:
+                yield batch, cast("tuple[Outcome, ...]", pickle.loads(row["outcomes"]))
+                row = None
 
     def _cores(self) -> int:
         if self._jobs is not None:

@@ -20,6 +20,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -29,9 +30,9 @@ from holdfast import __version__
 from holdfast.agent_files.files import digest_of
 from holdfast.errors import SummarizerError
 from holdfast.redaction import Redactor
-from holdfast.summary import Declined, Failure, Written
+from holdfast.summary import Declined, Written
 from holdfast.system.processes import can_fork, safe_path
-from holdfast.trajectories.asking import BulkSummarizer, SummaryLimits, event_loop
+from holdfast.trajectories.asking import HOPELESS, BulkSummarizer, SummaryLimits, event_loop
 from holdfast.trajectories.compression import (
     AUTO,
     CompressedTrajectory,
@@ -59,13 +60,11 @@ from holdfast.wiring.models import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from multiprocessing.process import BaseProcess
     from types import TracebackType
 
     from holdfast.tokens import Counter
-    from holdfast.trajectories.asking import SummaryAttempt
     from holdfast.trajectories.compression import Prepared
-    from holdfast.trajectories.items import InputFile, Item, TrajectoryBatch
+    from holdfast.trajectories.items import InputFile, TrajectoryBatch
     from holdfast.trajectories.output import RunOutput
     from holdfast.trajectories.turns import RawTurn
     from holdfast.wiring.models import Writer
@@ -79,6 +78,7 @@ __all__ = [
     "acompress",
     "acompress_many",
     "compress",
+    "each_by_itself",
     "figures",
     "jobs_for",
     "run",
@@ -157,8 +157,9 @@ class PoolExecutor:
             except BrokenProcessPool:
                 # Whose fault it was is not known: all that was under way is done one by one.
                 self._pool = None
-                for each, _ in waiting:
-                    yield each, _alone(each, work)
+                apart = partial(_alone, work=work)
+                for each, found in apart([each for each, _ in waiting]):
+                    yield each, each_by_itself(each, apart) if found is None else found
                 waiting.clear()
             else:
                 waiting.popleft()
@@ -194,36 +195,48 @@ def _serve() -> None:
     """Leave Ctrl-C to the process that hands out the work, and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if (parent := parent_process()) is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+        def end_with_it() -> None:
+            parent.join()
+            os._exit(1)
+
+        threading.Thread(target=end_with_it, daemon=True).start()
 
 
-def _end_with(parent: BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
+def _alone(
+    batches: Iterable[TrajectoryBatch], work: Work
+) -> Iterator[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]]:
+    """Process batches, each in a process of its own; None where that died."""
+    for batch in batches:
+        with _pool(1) as pool:
+            try:
+                found = pool.submit(process, batch, work).result()
+            except BrokenProcessPool:
+                found = None
+        yield batch, found
 
 
-def _alone(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
-    """Process a batch in a process of its own, and if that dies, its trajectories one by one."""
-    with _pool(1) as pool:
-        try:
-            return pool.submit(process, batch, work).result()
-        except BrokenProcessPool:
-            pass
+def each_by_itself(
+    batch: TrajectoryBatch,
+    apart: Callable[
+        [Sequence[TrajectoryBatch]],
+        Iterable[tuple[TrajectoryBatch, tuple[Outcome, ...] | None]],
+    ],
+) -> tuple[Outcome, ...]:
+    """Return what becomes of the trajectories of a batch whose process died.
+
+    Args:
+        batch: The batch.
+        apart: Processes batches so that none takes another with it; None where its process died.
+    """
     if batch.session is not None:
         return (Failed(1, DIED, ""),)
-    return tuple(outcome for item in batch.items for outcome in _single(batch, item, work))
-
-
-def _single(batch: TrajectoryBatch, item: Item, work: Work) -> tuple[Outcome, ...]:
-    with _pool(1) as pool:
-        try:
-            return pool.submit(process, replace(batch, items=(item,)), work).result()
-        except BrokenProcessPool:
-            return (Failed(item.number, DIED, ""),)
-
-
-_STOPS = frozenset({Failure.AUTH, Failure.MISSING, Failure.UNCONFIGURED})
-"""Failures of a model that all other trajectories would meet as well."""
+    singles = [replace(batch, items=(item,)) for item in batch.items]
+    return tuple(
+        outcome
+        for single, found in apart(singles)
+        for outcome in ((Failed(single.items[0].number, DIED, ""),) if found is None else found)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,7 +369,7 @@ async def _summary(outcome: Outcome, summarizer: BulkSummarizer, work: Work) -> 
     rules = rules_of(work)
     asked = await summarizer.summarize(lambda window: outcome.pending.ask(rules, window))
     answer = asked.answer
-    if isinstance(answer, Declined) and answer.failure in _STOPS:
+    if isinstance(answer, Declined) and answer.failure in HOPELESS:
         raise SummarizerError(f"{answer.reason}; mend that and run the same command again to go on")
     done = complete(outcome, answer if isinstance(answer, Written) else None, work)
     metrics = replace(
@@ -471,11 +484,8 @@ class _Compressor:
             return finish(pending, None, self._rules)
         asked = await self._bulk.summarize(lambda window: pending.ask(self._rules, window))
         answer = asked.answer if isinstance(asked.answer, Written) else None
-        return _with_asked(finish(pending, answer, self._rules), asked)
-
-
-def _with_asked(done: CompressedTrajectory, asked: SummaryAttempt) -> CompressedTrajectory:
-    metrics = replace(
-        done.metrics, summarization_api_calls=asked.calls, summarization_errors=asked.errors
-    )
-    return replace(done, metrics=metrics)
+        done = finish(pending, answer, self._rules)
+        metrics = replace(
+            done.metrics, summarization_api_calls=asked.calls, summarization_errors=asked.errors
+        )
+        return replace(done, metrics=metrics)

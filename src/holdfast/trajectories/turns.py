@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import DecodeError
 from holdfast.formats.json_access import (
@@ -20,6 +20,7 @@ from holdfast.formats.json_access import (
     kind_of,
     mapping,
     mappings,
+    parsed,
     sequence,
     string,
 )
@@ -101,7 +102,11 @@ def _filled(value: object, key: str, masked: Iterator[str], redact: Callable[[st
         shown = next(masked)
         if key in _NAME_WORDS or not key:
             return shown
-        return value if shown == _named(key, value) else _unnamed(shown, key, value, redact)
+        if shown == _named(key, value):
+            return value
+        # A text that was masked with its name is judged by itself if that broke the JSON.
+        fields = mapping(parsed(shown))
+        return fields[key] if key in fields else redact(value)
     if is_object(value):
         return {
             next(masked) if len(name) > _LONGEST_KIND else name: _filled(each, name, masked, redact)
@@ -110,15 +115,6 @@ def _filled(value: object, key: str, masked: Iterator[str], redact: Callable[[st
     if is_array(value):
         return [_filled(each, key, masked, redact) for each in value]
     return value
-
-
-def _unnamed(shown: str, key: str, text: str, redact: Callable[[str], str]) -> object:
-    """Return the text of a field that was masked with its name; by itself if that broke."""
-    try:
-        fields = cast("dict[str, object]", json.loads(shown))
-    except ValueError:
-        return redact(text)
-    return fields.get(key, redact(text)) if is_object(fields) else redact(text)
 
 
 RawTurn: TypeAlias = Mapping[str, object]
@@ -167,7 +163,14 @@ def read_turns(raw: Sequence[object]) -> tuple[Shape, tuple[TrajectoryTurn, ...]
             problem = f"expected an object, found {kind_of(each)}"
             raise DecodeError("trajectory", f"turn {index}", problem)
         turns.append(_turn(each, index))
-    return _shape(turns), tuple(turns)
+    parts = (part for turn in turns for part in mappings(turn.raw.get("content")))
+    if any("from" in turn.raw for turn in turns):
+        shape = Shape.SHAREGPT
+    elif any("value" in part for part in parts):
+        shape = Shape.PARTS
+    else:
+        shape = Shape.OPENAI
+    return shape, tuple(turns)
 
 
 def has_notes(raw: Sequence[object]) -> bool:
@@ -217,37 +220,23 @@ def added(turn: TrajectoryTurn, words: str) -> TrajectoryTurn:
 
 
 def _turn(raw: RawTurn, index: int) -> TrajectoryTurn:
-    return _sharegpt(raw, index) if "from" in raw else _message(raw, index)
-
-
-def _shape(turns: Sequence[TrajectoryTurn]) -> Shape:
-    if any("from" in turn.raw for turn in turns):
-        return Shape.SHAREGPT
-    parts = (part for turn in turns for part in mappings(turn.raw.get("content")))
-    return Shape.PARTS if any("value" in part for part in parts) else Shape.OPENAI
-
-
-def _sharegpt(raw: RawTurn, index: int) -> TrajectoryTurn:
-    speaker, value = raw.get("from"), raw.get("value")
+    is_sharegpt, place = "from" in raw, f"turn {index}"
+    dialect, word = ("sharegpt", "speaker") if is_sharegpt else ("openai", "role")
+    speaker = raw.get("from" if is_sharegpt else "role")
     role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
     if role is None:
-        raise DecodeError("sharegpt", f"turn {index}", f"unknown speaker {speaker!r}")
-    if not isinstance(value, str):
-        raise DecodeError("sharegpt", f"turn {index}", f"expected text, found {kind_of(value)}")
-    return TrajectoryTurn(role, raw, (value,))
-
-
-def _message(raw: RawTurn, index: int) -> TrajectoryTurn:
-    speaker = raw.get("role")
-    role = _SPEAKERS.get(speaker) if isinstance(speaker, str) else None
-    if role is None:
-        raise DecodeError("openai", f"turn {index}", f"unknown role {speaker!r}")
+        raise DecodeError(dialect, place, f"unknown {word} {speaker!r}")
+    if is_sharegpt:
+        value = raw.get("value")
+        if not isinstance(value, str):
+            raise DecodeError(dialect, place, f"expected text, found {kind_of(value)}")
+        return TrajectoryTurn(role, raw, (value,))
     content = raw.get("content")
     texts = [content] if isinstance(content, str) else []
     pictures = 0
     if content is not None and not isinstance(content, str) and not is_array(content):
         problem = f"expected text or a list of parts, found {kind_of(content)}"
-        raise DecodeError("openai", f"turn {index}", problem)
+        raise DecodeError(dialect, place, problem)
     texts += [part for part in sequence(content) if isinstance(part, str)]
     for part in mappings(content):
         texts += [text for key in _WORDS if isinstance(text := part.get(key), str)]

@@ -17,10 +17,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from holdfast.agent_files.detection import FoundFile
 from holdfast.compaction.plan import without_summaries
 from holdfast.errors import DecodeError, HoldfastError
 from holdfast.formats import FORMATS
-from holdfast.formats.documents.container import (
+from holdfast.formats.documents import (
     SYSTEM_KEYS,
     ConversationPlace,
     dump,
@@ -44,7 +45,7 @@ from holdfast.trajectories.compression import (
     finish,
     prepare,
 )
-from holdfast.trajectories.items import Item, TrajectoryBatch
+from holdfast.trajectories.items import TrajectoryBatch
 from holdfast.trajectories.metrics import TrajectoryMetrics
 from holdfast.trajectories.turns import has_notes, redact_json
 from holdfast.transcript import Transcript
@@ -147,9 +148,14 @@ Outcome: TypeAlias = FinishedTrajectory | Waiting | Failed
 def process(batch: TrajectoryBatch, work: Work) -> tuple[Outcome, ...]:
     """Return what becomes of each trajectory of a batch that is in the sample, in order."""
     if batch.session is not None:
-        return tuple(_of_session(batch, work))
-    wanted = (item for item in batch.items if _is_sampled(batch, item.number, work))
-    return tuple(_one(item, work) for item in wanted)
+        return tuple(_of_session(batch, batch.session, work))
+    return tuple(
+        Failed(item.number, item.problem, "")
+        if item.problem
+        else _tried(item.number, partial(_read, item.content, work), work, item.content)
+        for item in batch.items
+        if _is_sampled(batch, item.number, work)
+    )
 
 
 def complete(waiting: Waiting, answer: Written | None, work: Work) -> FinishedTrajectory:
@@ -192,12 +198,6 @@ def _is_sampled(batch: TrajectoryBatch, number: int, work: Work) -> bool:
     return int.from_bytes(digest[:8]) < work.sample * 2**64
 
 
-def _one(item: Item, work: Work) -> Outcome:
-    if item.problem:
-        return Failed(item.number, item.problem, "")
-    return _tried(item.number, lambda: _read(item.content, work), work, item.content)
-
-
 def _tried(
     number: int, read: Callable[[], TrajectoryEntry], work: Work, content: bytes = b""
 ) -> Outcome:
@@ -211,11 +211,8 @@ def _tried(
     return Failed(number, _shown(reason, work), _shown(content.decode("utf-8", "replace"), work))
 
 
-def _of_session(batch: TrajectoryBatch, work: Work) -> Iterator[Outcome]:
+def _of_session(batch: TrajectoryBatch, found: FoundFile, work: Work) -> Iterator[Outcome]:
     """Yield the conversations of an agent's log: all that was said, without its own summaries."""
-    found = batch.session
-    if found is None:
-        return
     try:
         documents = documents_from_events(FORMATS[found.guess.format], found.tell())
     except HoldfastError as error:
@@ -240,7 +237,7 @@ def _prepared(number: int, entry: TrajectoryEntry, work: Work) -> Outcome:
     started = time.perf_counter()
     rules = rules_of(work)
     if rules.redact is not None:
-        entry = _masked(entry, rules)
+        entry = _masked(entry, rules.redact)
     prepared: Prepared = prepare(entry.turns, rules)
     seconds = time.perf_counter() - started
     match prepared:
@@ -263,19 +260,31 @@ def _read(content: bytes, work: Work) -> TrajectoryEntry:
         DecodeError: it is no JSON, or holds no conversation.
     """
     if b"\n" in content:
-        content = _in_one_line(content)
+        try:
+            content = msgspec.json.encode(msgspec.json.decode(content))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            content = content.replace(b"\r", b" ").replace(b"\n", b" ")
     if content.startswith(b"["):
         return _bare(content, work)
     try:
         fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError):
         fields = _loosely(content)
-    raws = {name: _elements(raw) for name, raw in fields.items() if _is_place(name, raw)}
+    raws = {
+        name: _elements(raw)
+        for name, raw in fields.items()
+        if name in _PLACES and bytes(memoryview(raw)[:1]) == b"["
+    }
     # A place where nothing stands counts only where there is no other.
     raws = {name: found for name, found in raws.items() if found} or raws
     held = {name: [_value(each) for each in found] for name, found in raws.items()}
-    prompts = {name: _value(fields[name]) for name in ("system",) if name in fields}
-    place = _sharegpt(held) or find_conversation({**held, **prompts}) or _likely(held)
+    prompts = {"system": _value(fields["system"])} if "system" in fields else {}
+    place = _sharegpt(held) or find_conversation({**held, **prompts})
+    if place is None:
+        # Where turns seem to be that nobody knows, reading them says what is wrong.
+        likely = (("conversations", "sharegpt"), ("messages", "openai"))
+        places = (ConversationPlace(key, dialect, "", 0.0) for key, dialect in likely)
+        place = next((each for each in places if held.get(each.key)), None)
     if place is None:
         keys = ", ".join(sorted(fields)[:6])
         raise DecodeError("trajectory", "the object", f"it holds no conversation; keys: {keys}")
@@ -309,25 +318,6 @@ def _sharegpt(held: Mapping[str, Sequence[object]]) -> ConversationPlace | None:
     turns = held.get("conversations", ())
     is_it = bool(turns) and all(is_object(turn) and "from" in turn for turn in turns)
     return ConversationPlace("conversations", "sharegpt", "", 1.0) if is_it else None
-
-
-def _likely(held: Mapping[str, Sequence[object]]) -> ConversationPlace | None:
-    """Return where turns seem to be that nobody knows, so that it can be said what is wrong."""
-    for key, dialect in (("conversations", "sharegpt"), ("messages", "openai")):
-        if held.get(key):
-            return ConversationPlace(key, dialect, "", 0.0)
-    return None
-
-
-def _in_one_line(content: bytes) -> bytes:
-    try:
-        return msgspec.json.encode(msgspec.json.decode(content))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return content.replace(b"\r", b" ").replace(b"\n", b" ")
-
-
-def _is_place(name: str, raw: msgspec.Raw) -> bool:
-    return name in _PLACES and bytes(memoryview(raw)[:1]) == b"["
 
 
 def _elements(raw: bytes | msgspec.Raw) -> list[msgspec.Raw]:
@@ -381,17 +371,20 @@ def _converted(transcript: Transcript, rest: Mapping[str, object], to: str) -> T
     return TrajectoryEntry(turns, (*fields, (_KEYS[to], b"")), _KEYS[to])
 
 
-def _masked(entry: TrajectoryEntry, rules: Rules) -> TrajectoryEntry:
+def _masked(entry: TrajectoryEntry, redact: Callable[[str], str]) -> TrajectoryEntry:
     """Return the entry with what stands beside the turns redacted; turns are when they are read."""
-    if rules.redact is None:
-        return entry
-    entry = _without_hidden(entry, rules.redact)
-    beside = [(name, raw) for name, raw in entry.fields if name != entry.key]
-    if not beside:
-        return entry
-    values: list[object] = [{name: _value(raw)} for name, raw in beside]
-    masked = redact_json(values, rules.redact)
-    if all(one is other for one, other in zip(values, masked, strict=True)):
+    # A key that is written twice is read once, so the kept bytes may hold a secret which the values
+    # do not show. Bytes that are no longer than their value written anew hide nothing, which is
+    # true of nearly all.
+    raws = tuple(
+        b"" if _hides(raw, len(_encoded(turn)), redact) else raw
+        for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))
+    )
+    is_kept = all(raws) and not _hides(entry.whole, _size(entry), redact)
+    entry = replace(entry, raws=raws, whole=entry.whole if is_kept else b"")
+    values: list[object] = [{name: _value(raw)} for name, raw in entry.fields if name != entry.key]
+    masked = redact_json(values, redact)
+    if all(map(is_, values, masked)):
         return entry
     shown = iter(zip(values, masked, strict=True))
     fields: list[tuple[str, bytes]] = []
@@ -401,20 +394,6 @@ def _masked(entry: TrajectoryEntry, rules: Rules) -> TrajectoryEntry:
         changed = mapping(other).items() if one is not other else ()
         fields += [(each, _encoded(value)) for each, value in changed] or [(name, raw)]
     return replace(entry, fields=tuple(fields), whole=b"")
-
-
-def _without_hidden(entry: TrajectoryEntry, redact: Callable[[str], str]) -> TrajectoryEntry:
-    """Return the entry without kept bytes that hold a secret which their values do not show.
-
-    A key that is written twice is read once. Bytes that are no longer than their value written
-    anew hide nothing, which is true of nearly all.
-    """
-    raws = tuple(
-        b"" if _hides(raw, len(_encoded(turn)), redact) else raw
-        for turn, raw in zip(entry.turns, entry.raws, strict=bool(entry.raws))
-    )
-    is_kept = all(raws) and not _hides(entry.whole, _size(entry), redact)
-    return replace(entry, raws=raws, whole=entry.whole if is_kept else b"")
 
 
 def _size(entry: TrajectoryEntry) -> int:

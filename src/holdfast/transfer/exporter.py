@@ -22,6 +22,7 @@ from holdfast.formats.events import (
     native_of,
     without_native,
 )
+from holdfast.formats.json_access import whole
 from holdfast.formats.replay import merged
 from holdfast.session import Cause, Fork, Kind, Span, children_of, fork_view, path_to
 from holdfast.transcript import Role
@@ -315,8 +316,10 @@ class _Exporter:
         else:
             yield replace(of, line=self._line)
         if of is None and first.fork is not Fork.DELEGATION:
-            for entry in self._shared(first):
-                yield self._told(entry, strand, first)
+            # What a branch showed of its parent when it began.
+            for span in views_of(self._store, first).shared:
+                for entry in self._store.entries(span.session, span.first, span.last):
+                    yield self._told(entry, strand, first)
         shown = SessionViews()
         for session in sessions:
             children = [
@@ -371,11 +374,6 @@ class _Exporter:
         for child in children.rest():
             yield DueChild(child, strand)
 
-    def _shared(self, session: Session) -> Iterator[Entry]:
-        """Return what a branch showed of its parent when it began."""
-        for span in views_of(self._store, session).shared:
-            yield from self._store.entries(span.session, span.first, span.last)
-
     def _told(self, entry: Entry, strand: str, session: Session) -> MessageEvent:
         self._line += 1
         message = self._store.whole(entry.id) if entry.shortened else entry.message
@@ -411,10 +409,10 @@ class _Exporter:
             line=self._line,
             id=str(known["id"]),
             shows=shows,
-            at=_number(known.get("at")),
+            at=whole(known.get("at")),
             trigger=str(said.get("trigger", "")) if said else trigger,
-            tokens_before=_number(known.get("tokens_before")),
-            tokens_after=_number(known.get("tokens_after")),
+            tokens_before=whole(known.get("tokens_before")),
+            tokens_after=whole(known.get("tokens_after")),
         )
 
     def _undone(self, session: Session, strand: str, shown: SessionViews) -> Iterator[Event]:
@@ -465,7 +463,3 @@ def _about(first: Session, last: Session) -> About:
         )
     renamed = first.title != imported.title
     return replace(imported.about, title=first.title) if renamed else imported.about
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None

@@ -323,13 +323,8 @@ def unlinked_children(store: Store, session: Session) -> tuple[Session, ...]:
     return tuple(
         each
         for each in store.sessions(wanted)
-        if each.parent is None and _parent_of(each) == imported.about.id and each.id != session.id
+        if each.parent is None and parent_name(each) == imported.about.id and each.id != session.id
     )
-
-
-def _parent_of(session: Session) -> str:
-    imported = import_record(session)
-    return "" if imported is None else imported.about.parent
 
 
 @dataclass(frozen=True, slots=True)

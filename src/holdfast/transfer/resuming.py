@@ -109,7 +109,9 @@ class StoredSessions:
         marks = [*history.marks(), history.first_mark]
         newest = self._newest(marks)
         if newest != history.mark and self._branches:
-            self._look_further()
+            # What was stored as other strands of the conversation counts as its own.
+            self.candidates += tuple(_candidate(self._store, each) for each in self._branches)
+            self._branches, self._places = (), None
             newest = self._newest(marks)
         owner = self._owner(newest) or self.candidates[0].session
         if newest == history.mark:
@@ -124,11 +126,6 @@ class StoredSessions:
     def _newest(self, marks: Sequence[str]) -> str:
         """Return the first of the marks that is stored; the last stands for nothing."""
         return next((mark for mark in marks if self._owner(mark) is not None), marks[-1])
-
-    def _look_further(self) -> None:
-        """Count what was stored as other strands of the conversation as its own."""
-        self.candidates += tuple(_candidate(self._store, each) for each in self._branches)
-        self._branches, self._places = (), None
 
     def _owner(self, mark: str) -> Session | None:
         place = self.place_of(mark)
@@ -160,7 +157,11 @@ class BranchIndex:
         if session.trashed is not None:
             return LeftAlone(session.id, _TRASHED)
         if session.id not in self._known:
-            self._read(session.id)
+            read: dict[Identity, list[Session]] = {}
+            for each in self._store.lineage(session.id):
+                self._known[each.id] = read
+                if (imported := import_record(each)) is not None:
+                    read.setdefault(imported.identity, []).append(each)
         family = self._known[session.id].get(identity, [])
         ordered = sorted(family, key=lambda each: each.id != session.id)
         candidates = tuple(_candidate(self._store, each) for each in ordered)
@@ -178,13 +179,6 @@ class BranchIndex:
             for session in sessions
             if session.fork is Fork.BRANCH
         )
-
-    def _read(self, id_: str) -> None:
-        family: dict[Identity, list[Session]] = {}
-        for session in self._store.lineage(id_):
-            self._known[session.id] = family
-            if (imported := import_record(session)) is not None:
-                family.setdefault(imported.identity, []).append(session)
 
 
 class IdLookup(Protocol):

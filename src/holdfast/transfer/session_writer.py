@@ -7,10 +7,11 @@ each in a file of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.errors import Conflict
 from holdfast.formats.events import CompactionEvent
+from holdfast.formats.json_access import mapping
 from holdfast.session import Addition, Cause, Change, CompactionRecord, Span, Usage
 from holdfast.transcript import Media, Text, ToolCall, ToolResult
 from holdfast.transfer.identity import countable
@@ -18,7 +19,7 @@ from holdfast.transfer.imported_index import created_by
 from holdfast.transfer.resuming import StoredSessions, reference
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.formats.events import RewindEvent
     from holdfast.ports import Store
@@ -267,7 +268,8 @@ class _Changes:
         if head.generation == self._generation:
             return
         self._generation = head.generation
-        self._known = {_fold_id(each.report) for each in store.compactions(id_)}
+        passes = store.compactions(id_)
+        self._known = {mapping(each.report.get(FOLD)).get("id") for each in passes}
         views = (each for each in store.views(id_) if each.cause is Cause.REWIND)
         self._known |= {(each.upto, each.spans) for each in views}
 
@@ -293,11 +295,6 @@ def _compaction(fold: CompactionEvent, record: ChangeRecord) -> CompactionRecord
     if fold.tokens_before is not None and fold.tokens_after is not None:
         report |= {"tokens_before": fold.tokens_before, "tokens_after": fold.tokens_after}
     return CompactionRecord(at=record.at, trigger=FOLD, summary=record.summary, report=report)
-
-
-def _fold_id(report: Mapping[str, object]) -> object:
-    said = report.get(FOLD)
-    return cast("dict[str, object]", said).get("id") if isinstance(said, dict) else None
 
 
 def _spans(pieces: Sequence[Entry]) -> tuple[Span, ...]:

@@ -11,7 +11,7 @@ from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
-from holdfast.formats.documents.container import window_events
+from holdfast.formats.documents import window_events
 from holdfast.formats.events import MAIN, About, MessageEvent, MetadataUpdated, StrandStarted
 from holdfast.session import Fork, children_of, path_to
 from holdfast.session.lineage_reader import count_until, said_until, window_entries

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.recall import matches, parse
 from holdfast.recall.passages import pieced
-from holdfast.recall.shapes import Excerpts, QuotedPassages
-from holdfast.recall.trimming import fitted
+from holdfast.recall.shapes import Excerpts, QuotedPassages, fitted
 from holdfast.recall.values import MatchTier, agent_of
 from holdfast.recall.wording import DEFAULT_MARKS
 from holdfast.session.titles import short_title

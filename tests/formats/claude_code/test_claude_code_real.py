@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.events import (
     CompactionEvent,
@@ -23,6 +22,7 @@ from holdfast.formats.replay import replay
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media
+from tests.formats.claude_code.rules import violations
 from tests.formats.conformance import records_of
 from tests.formats.event_strategies import comparable
 

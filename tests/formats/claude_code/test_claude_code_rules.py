@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.events import Problem
 from holdfast.formats.source import SourceRecord
+from tests.formats.claude_code.rules import violations
 
 Fields = dict[str, Any]
 IDS = [f"00000000-0000-4000-8000-{number:012d}" for number in range(9)]

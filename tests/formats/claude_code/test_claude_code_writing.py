@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.claude_code.rules import violations
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.events import (
     About,
@@ -38,6 +37,7 @@ from holdfast.transcript import (
     ToolResult,
     shape,
 )
+from tests.formats.claude_code.rules import violations
 from tests.formats.event_strategies import Sayable, comparable, event_streams
 
 PICTURED = Sayable(has_heads=True, has_system=True)

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.codex.writer import violations
 from holdfast.formats.events import CompactionEvent, MessageEvent, Problem
 from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.session import Usage
 from holdfast.transcript import Media, Opaque
+from tests.formats.codex.rules import violations
 from tests.formats.event_strategies import comparable
 
 REAL = (

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.formats.codex.writer import violations
 from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord
+from tests.formats.codex.rules import violations
 
 Lines = list[dict[str, object]]
 TIME = "2026-01-01T00:00:00.000Z"

@@ -8,9 +8,8 @@ from hypothesis import given
 
 from holdfast.formats import read, write
 from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.codex.writer import violations
 from holdfast.formats.content import summarized
-from holdfast.formats.documents.container import window_events
+from holdfast.formats.documents import window_events
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -36,6 +35,7 @@ from holdfast.transcript import (
     ToolCall,
     ToolResult,
 )
+from tests.formats.codex.rules import violations
 from tests.formats.event_strategies import Sayable, comparable, event_streams
 
 SAYS = Sayable(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from holdfast.formats import read
-from holdfast.formats.documents.container import document_events
+from holdfast.formats.documents import document_events
 from holdfast.formats.events import About, MessageEvent, StrandStarted
 from holdfast.formats.hermes.database import is_failure
 from holdfast.session import Fork, Usage

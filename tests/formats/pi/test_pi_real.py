@@ -10,11 +10,11 @@ import pytest
 from holdfast.formats.events import CompactionEvent, Event, MessageEvent, Problem
 from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.pi.reader import PI
-from holdfast.formats.pi.rules import violations
 from holdfast.formats.reader import SessionReader
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.transcript import Message, Role
 from tests.formats.event_strategies import comparable
+from tests.formats.pi.rules import violations
 
 PI_FILES = (
     "pi-mono_before-compaction_v1",

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.formats.events import Problem
-from holdfast.formats.pi.rules import violations
 from holdfast.formats.source import SourceRecord, parse
+from tests.formats.pi.rules import violations
 
 WHEN = "2026-01-01T00:00:00.000Z"
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": WHEN, "cwd": "/srv"}

@@ -23,7 +23,6 @@ from holdfast.formats.events import (
 from holdfast.formats.json_access import mapping, sequence
 from holdfast.formats.openclaw import OPENCLAW
 from holdfast.formats.pi.reader import PI
-from holdfast.formats.pi.rules import violations
 from holdfast.formats.pi.writer import write_openclaw, write_pi
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
@@ -39,6 +38,7 @@ from holdfast.transcript import (
     ToolResult,
 )
 from tests.formats.event_strategies import Sayable, comparable, event_streams
+from tests.formats.pi.rules import violations
 from tests.formats.samples import sample
 
 SAYABLE = Sayable(

@@ -183,16 +183,12 @@ def write(events: Iterable[Event]) -> Iterator[str]:
 
 def _dumped(line: JsonObject) -> str:
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-    # Half of a surrogate pair is no text in UTF-8.
-    return text if text.isascii() or _is_whole(text) else json.dumps(line, separators=(",", ":"))
-
-
-def _is_whole(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return False
-    return True
+        # Half of a surrogate pair is no text in UTF-8.
+        return json.dumps(line, separators=(",", ":"))
+    return text
 
 
 class _Writer:

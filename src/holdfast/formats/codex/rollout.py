@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.formats.codex.items import NOTED, about_of, is_prompt, texts_of
 from holdfast.formats.codex.window import AnswerTracker, RolloutWindow
-from holdfast.formats.documents.container import dump
+from holdfast.formats.documents import dump
 from holdfast.formats.events import About
 from holdfast.formats.json_access import JsonObject, iso
 from holdfast.formats.reader import KeyAllocator, Style, derived_uuid, is_uuid

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.documents.container import dump
+from holdfast.formats.documents import dump
 from holdfast.formats.events import (
     MAIN,
     About,

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["violations"]
-
 _FIELDS: Mapping[str, Mapping[str, type]] = {
     "message": {"message": dict},
     "model_change": {"provider": str, "modelId": str},

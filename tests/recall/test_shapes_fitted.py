@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from holdfast.recall.asked import Told
 from holdfast.recall.shapes import (
+    BUDGET,
     Beginning,
     Excerpt,
     Excerpts,
@@ -14,8 +15,9 @@ from holdfast.recall.shapes import (
     OneMessage,
     QuotedPassages,
     Result,
+    fitted,
+    written,
 )
-from holdfast.recall.trimming import BUDGET, fitted, written
 from holdfast.recall.values import MatchTier
 from holdfast.session import Session
 from holdfast.tokens import Estimator

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import DecodeError
 from holdfast.formats import read, write
-from holdfast.formats.documents.container import ConversationPlace, dump, find_conversation
+from holdfast.formats.documents import ConversationPlace, dump, find_conversation
 from holdfast.formats.reader import Style
 from holdfast.transcript import Message, Role, Text, shape
 from tests.formats.samples import sample

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.formats import read, read_all
 from holdfast.formats.content import summarized
-from holdfast.formats.documents.container import document_events, window_events
+from holdfast.formats.documents import document_events, window_events
 from holdfast.formats.events import (
     About,
     CompactionEvent,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from holdfast.formats.claude_code.lines import SessionLine
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["violations"]
-
 _CHAIN = SPOKEN | {"system", "attachment", "progress"}
 """The lines that have ids and parents."""
 _WORDS = ("userType", "cwd", "version", "gitBranch")

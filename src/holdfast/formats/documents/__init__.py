@@ -1,1 +1,0 @@
-"""Providers' documents: request bodies and lists of messages, in any container."""
