@@ -85,6 +85,24 @@ def test_commands_in_fences_that_were_run_are_deeds_and_their_output_is_no_ask()
     assert [turn.asks for turn in turns_of(messages)] == [["fix it"], ["stop"]]
 
 
+def test_the_label_above_the_words_of_a_step_says_nothing() -> None:
+    said = [
+        assistant("THOUGHT: The loader is at fault.\n```bash\nls\n```"),
+        user("<returncode>0</returncode>\n<output>a.py</output>"),
+        assistant("DISCUSSION\nNow the parser.\n```\ncat a.py\n```"),
+        user("<returncode>0</returncode>\n<output>x = 1</output>"),
+        assistant("Analysis: nothing is left to do."),
+    ]
+    words = [
+        step.text for turn in turns_of(said) for step in turn.steps if isinstance(step, Remark)
+    ]
+    assert words == [
+        "The loader is at fault.",
+        "Now the parser.",
+        "Analysis: nothing is left to do.",
+    ]
+
+
 def test_a_command_that_was_only_suggested_is_no_deed() -> None:
     suggestion = "You could run:\n```bash\nrm -rf build\n```"
     messages = [

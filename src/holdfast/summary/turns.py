@@ -132,6 +132,8 @@ _STEP = re.compile(r"&&|\|\||[;|\n]")
 _FINDS = re.compile(
     r"\s*(?:sudo )?(?:(?:git )?(?:e?grep|diff)|rg|ag|ack|cmp|test|\[|which|pgrep)\s"
 )
+_LABEL = re.compile(r"\A\s{0,8}(?i:thoughts?|discussion|reasoning|analysis)(?::|\n|\Z)\s{0,8}")
+"""What agents that write commands as text put before their words, at the head of each message."""
 _INTERRUPTED = "[request interrupted by user"
 _REJECTED = re.compile(
     r"user (?:doesn't|does not|did not|didn't) want to (?:proceed|take)|rejected by (?:the )?user"
@@ -354,7 +356,7 @@ def _beside(arguments: str, family: Family) -> str:
 def _remarks(messages: Sequence[Message], index: int, text: str) -> Iterator[Remark]:
     """Yield what a message says beside its action, which is told as what was done."""
     acts = _acts(messages, index)
-    words = text.partition("\n```")[0] if acts else text
+    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
     if words and not words.isspace():
         yield Remark(words, index, acts)
 
