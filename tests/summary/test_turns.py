@@ -85,6 +85,26 @@ def test_commands_in_fences_that_were_run_are_deeds_and_their_output_is_no_ask()
     assert [turn.asks for turn in turns_of(messages)] == [["fix it"], ["stop"]]
 
 
+def test_a_file_that_was_edited_through_words_is_named_by_the_answer() -> None:
+    shown = "[File: /srv/app/loader.py (120 lines total)]\n1:import os"
+    said = [
+        assistant("```\ncreate try.py\n```"),
+        user("[File: /srv/app/try.py (1 lines total)]\n1:\n(Open file: /srv/app/try.py)\nbash-$"),
+        assistant("```\nopen loader.py 1\n```"),
+        user(f"{shown}\n(Open file: /srv/app/loader.py)\nbash-$"),
+        assistant("```\nedit 1:1\nimport sys\nend_of_edit\n```"),
+        user(f"{shown}\nFile updated. Please review it.\n(Open file: loader.py)\nbash-$"),
+        assistant("```\nedit 1:1\nimport\nend_of_edit\n```"),
+        user(f"Your edit has syntax errors.\n{shown}\n(Open file: loader.py)\nbash-$"),
+    ]
+    assert [deed.action.files for deed in deeds_of(said)] == [
+        ("/srv/app/try.py",),
+        (),
+        ("/srv/app/loader.py",),
+        (),
+    ]
+
+
 def test_the_label_above_the_words_of_a_step_says_nothing() -> None:
     said = [
         assistant("THOUGHT: The loader is at fault.\n```bash\nls\n```"),

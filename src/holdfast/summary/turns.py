@@ -134,6 +134,9 @@ _FINDS = re.compile(
 )
 _LABEL = re.compile(r"\A\s{0,8}(?i:thoughts?|discussion|reasoning|analysis)(?::|\n|\Z)\s{0,8}")
 """What agents that write commands as text put before their words, at the head of each message."""
+_EDITS, _UPDATED = ("edit ", "insert ", "append "), "File updated"
+_OPEN_FILE = re.compile(r"^\[File: (\S[^\n]{0,300}?) \(\d{1,9} lines total\)\]", re.MULTILINE)
+"""Commands of an editor that agents use through words, and how its answer names the file."""
 _INTERRUPTED = "[request interrupted by user"
 _REJECTED = re.compile(
     r"user (?:doesn't|does not|did not|didn't) want to (?:proceed|take)|rejected by (?:the )?user"
@@ -341,8 +344,18 @@ def _deeds(
         return
     for command in shell_blocks(message.text, unnamed=True)[-1:]:
         ended = effect_of_text(answer)
-        action = Action(Family.SHELL, "bash", command, files=written_files(command))
+        files = written_files(command) or _edited_file(command, ended.text)
+        action = Action(Family.SHELL, "bash", command, files=files)
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
+
+
+def _edited_file(command: str, answer: str) -> tuple[str, ...]:
+    """Return the open file that an editor's command changed: only its answer names it."""
+    is_made = command.startswith("create ")
+    if not (is_made or (command.startswith(_EDITS) and _UPDATED in answer)):
+        return ()
+    found = _OPEN_FILE.search(answer)
+    return (found[1],) if found else ()
 
 
 def _beside(arguments: str, family: Family) -> str:
