@@ -172,7 +172,11 @@ def _known(details: SessionDetails) -> Iterator[tuple[str, str]]:
     yield "state", f"{state_of(session)}{ended}"
     yield "used", f"{clock_time(session.started)} to {clock_time(session.touched)}"
     if usage.calls:
-        yield "usage", _usage(details)
+        used = f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} tokens in"
+        used += f", {usage.output_tokens:,} out"
+        used += f", {usage.cache_read_tokens:,} from caches" if usage.cache_read_tokens else ""
+        used += f", ${usage.cost:,.2f}" if usage.cost else ""
+        yield "usage", used
     if len(details.path) > 1:
         yield "came from", " > ".join(each.id for each in details.path[:-1]) + f" ({session.fork})"
     if details.elder is not None:
@@ -182,20 +186,6 @@ def _known(details: SessionDetails) -> Iterator[tuple[str, str]]:
     yield "undone", "sessions redo brings back what was undone" if details.is_undone else ""
     for warning in details.warnings:
         yield "warning", warning
-
-
-def _usage(details: SessionDetails) -> str:
-    usage = details.session.usage
-    words = [
-        counted(usage.calls, "call"),
-        f"{usage.input_tokens:,} tokens in",
-        f"{usage.output_tokens:,} out",
-    ]
-    if usage.cache_read_tokens:
-        words.append(f"{usage.cache_read_tokens:,} from caches")
-    if usage.cost:
-        words.append(f"${usage.cost:,.2f}")
-    return ", ".join(words)
 
 
 def _maps(details: SessionDetails, view: OutputScreen) -> Iterator[Line]:
