@@ -430,7 +430,8 @@ def targets(sources: Sequence[str], output: str) -> list[OutputTarget]:
     """
     if output == os.devnull:
         return [OutputTarget(source, output) for source in sources]
-    if not _is_folder(output):
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    if output == PIPE or not (output.endswith(separators) or Path(output).is_dir()):
         if len(sources) > 1:
             raise click.UsageError("several files need a folder to go to: -o FOLDER/")
         return [OutputTarget(sources[0], output)]
@@ -446,10 +447,3 @@ def targets(sources: Sequence[str], output: str) -> list[OutputTarget]:
         OutputTarget(source, str(folder / name))
         for source, name in zip(sources, names, strict=True)
     ]
-
-
-def _is_folder(output: str) -> bool:
-    if output == PIPE:
-        return False
-    separators = tuple(filter(None, (os.sep, os.altsep)))
-    return output.endswith(separators) or Path(output).is_dir()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from typing import BinaryIO
 
-    from holdfast.agent_files.finding import File, Walk
+    from holdfast.agent_files.finding import Walk
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.session import Session
@@ -385,11 +385,13 @@ def named_files(names: Sequence[str]) -> Generator[Callable[[], Walk]]:
         with path.open("wb") as target, input_stream(PIPE) as source:
             copyfileobj(source, target)
         (piped,) = find_files([str(path)]).files
-        yield lambda: _with(find_files(others), replace(piped, alias="standard input"))
+        file = replace(piped, alias="standard input")
 
+        def find() -> Walk:
+            walk = find_files(others)
+            return replace(walk, files=(file, *walk.files))
 
-def _with(walk: Walk, file: File) -> Walk:
-    return replace(walk, files=(file, *walk.files))
+        yield find
 
 
 def _is_database(name: str) -> bool:

@@ -168,7 +168,10 @@ def _located(value: object, provider: str) -> Body | None:
     key, system_keys = _KEYS[provider]
     if isinstance(value, list):
         entries = cast("list[object]", value)
-        return None if any(map(_is_conversation, entries)) else _body(entries, None)
+        records = (cast("Mapping[str, object]", each) for each in entries if isinstance(each, dict))
+        # A list of conversations is no list of messages.
+        is_body = all(find_conversation(each) is None for each in records)
+        return _body(entries, None) if is_body else None
     if not isinstance(value, dict):
         return None
     entry = cast("Mapping[str, object]", value)
@@ -183,13 +186,6 @@ def _body(messages: list[object], system: object) -> Body | None:
     if not all(isinstance(message, dict) for message in messages):
         return None
     return Body(cast("list[dict[str, object]]", messages), system)
-
-
-def _is_conversation(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and find_conversation(cast("Mapping[str, object]", value)) is not None
-    )
 
 
 def _is_plain(body: Body) -> bool:

@@ -114,7 +114,10 @@ def show_command(opened: OpenMemory, *, target: str | None) -> Exit:
         files = [line for notebook, entries in held for line in _file(notebook, entries, width)]
         if target:
             return files
-        return [*files, *_projects(projects), *_provider(provider)]
+        style = "dim" if provider.is_usable or not provider.name else "bold red"
+        heading = Styled(f"{'external':<{_NAME}}", "bold")
+        named = f"{provider.name}: {provider.words}" if provider.name else provider.words
+        return [*files, *_projects(projects), (heading, Styled(named, style))]
 
     opened.answer(value, lambda view: drawn(view.width))
     return Exit.FAILED if any(isinstance(each, str) for _, each in held) else Exit.DONE
@@ -172,13 +175,6 @@ def _projects(projects: Sequence[ProjectFile]) -> list[Line]:
         lines.append((Styled("  - "), Styled(each.path), size))
         lines += [(Styled("    "), Styled(note, "yellow")) for note in each.notes]
     return lines
-
-
-def _provider(provider: MemoryProviderState) -> list[Line]:
-    style = "dim" if provider.is_usable or not provider.name else "bold red"
-    heading = Styled(f"{'external':<{_NAME}}", "bold")
-    named = f"{provider.name}: {provider.words}" if provider.name else provider.words
-    return [(heading, Styled(named, style))]
 
 
 @dataclass(frozen=True, slots=True)
