@@ -22,7 +22,7 @@ from holdfast.views.words import clock_time, counted, iso_time
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.session import CompactionRecord, Entry
+    from holdfast.session import CompactionRecord
     from holdfast.views.timeline import TimelineEvent
 
 __all__ = ["Jumps", "anchor", "event_shown", "time_shown"]
@@ -76,10 +76,18 @@ def event_shown(event: TimelineEvent, jumps: Jumps | None = None) -> str:
         case TimelineCompaction():
             record = event.record
             figures = ", ".join(_figures(record))
+            # What a compaction wrote; its other words stand in the conversation already.
+            written = "".join(
+                f'<div id="{anchor(entry.id)}">'
+                f"{summary_shown(entry.message.summary) if entry.message.summary else ''}</div>"
+                for entry in event.summaries
+            )
+            if not written and record.summary:
+                written = summary_shown(Summary(record.summary))
             words = f"{time_shown(record.at)} {escaped(figures)}{_since(is_undone=event.is_undone)}"
             return (
                 f'<section class="compaction mark"><h3>Compaction</h3> <p>{words}.</p>'
-                f"{''.join(map(_record, event.summaries)) or _told_again(record)}</section>"
+                f"{written}</section>"
             )
         case TimelineRewind(at, is_undone):
             words = f"{time_shown(at)} The last turns were taken back{_since(is_undone=is_undone)}."
@@ -127,17 +135,6 @@ def _figures(record: CompactionRecord) -> Iterator[str]:
             yield f"{before:,} {name} before"
     if record.focus:
         yield f"with a focus on {record.focus}"
-
-
-def _record(entry: Entry) -> str:
-    """Return what a compaction wrote; its other words stand in the conversation already."""
-    summary = entry.message.summary
-    shown = summary_shown(summary) if summary else ""
-    return f'<div id="{anchor(entry.id)}">{shown}</div>'
-
-
-def _told_again(record: CompactionRecord) -> str:
-    return summary_shown(Summary(record.summary)) if record.summary else ""
 
 
 def _since(*, is_undone: bool) -> str:

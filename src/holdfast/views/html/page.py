@@ -74,7 +74,10 @@ def map_shown(found: WeighedWindow, limits: WindowLimits, places: frozenset[int]
     kinds = list(_kinds(found))
     scale = max(limits.window, total, 1)
     rows = "".join(_row(block, total, places) for block in kinds)
-    heavy = "".join(_heavy(each, places) for each in found.heaviest)
+    heavy = "".join(
+        f"<li>{_link(weight, f'{tokens:,} tokens', places)} {escaped(beginning)}</li>"
+        for tokens, weight, beginning in found.heaviest
+    )
     return (
         f'<section class="map" aria-labelledby="map"><h2 id="map">The window</h2><p>{words}</p>'
         f"{_bar(kinds, scale, places, _lines(limits, scale))}"
@@ -162,11 +165,6 @@ def _row(block: _Block, total: int, places: frozenset[int]) -> str:
         f'<tr><th scope="row">{swatch} {_link(block.heaviest, str(block.kind), places)}</th>'
         f"<td>{block.tokens:,}</td><td>{block.tokens / max(total, 1):.1%}</td></tr>"
     )
-
-
-def _heavy(each: tuple[int, WeighedMessage, str], places: frozenset[int]) -> str:
-    tokens, weight, beginning = each
-    return f"<li>{_link(weight, f'{tokens:,} tokens', places)} {escaped(beginning)}</li>"
 
 
 def _link(weight: WeighedMessage, content: str, places: frozenset[int], more: str = "") -> str:
@@ -276,7 +274,10 @@ def _facts(lineage: SessionLineage, counts: TimelineCounts) -> Iterator[tuple[st
     alone = " (this session alone, without those it came from)" if lineage.ancestors else ""
     yield "usage", "" if session.usage == Usage() else _usage(session.usage) + alone
     yield "came from", ", ".join(map(_session_named, lineage.ancestors))
-    children = "".join(map(_child, lineage.children))
+    children = "".join(
+        f"<li>{_session_named(each)} ({escaped(str(each.fork or 'child'))})</li>"
+        for each in lineage.children
+    )
     yield "led to", children and f"<ul>{children}</ul><p>What was said in them is not here.</p>"
 
 
@@ -290,10 +291,6 @@ def _usage(usage: Usage) -> str:
         f"${usage.cost:,.2f}" if usage.cost else "",
     ]
     return ", ".join(filter(None, words))
-
-
-def _child(session: Session) -> str:
-    return f"<li>{_session_named(session)} ({escaped(str(session.fork or 'child'))})</li>"
 
 
 def _session_named(session: Session) -> str:
