@@ -423,17 +423,17 @@ class CacheModel:
                     self._entries, self._room = kept, max(2 * len(kept), _ROOM)
             case Automatic(lifetime=lifetime):
                 until = math.inf if lifetime is None else at + lifetime
-                self._wholes = (_Whole(chain, until), *self._others(chain, at))
+                # What does not begin with this request is kept beside it.
+                others = (
+                    each
+                    for each in self._wholes
+                    if at < each.until and chain.shared(each.chain) < each.chain.size
+                )
+                self._wholes = (_Whole(chain, until), *others)
             case Uncached():
                 pass
             case _:
                 assert_never(support)
-
-    def _others(self, chain: RequestBlocks, at: int) -> Iterator[_Whole]:
-        """Yield the requests that are kept beside one: it does not begin with them."""
-        for each in self._wholes:
-            if at < each.until and chain.shared(each.chain) < each.chain.size:
-                yield each
 
     def _has(self, link: str, at: int) -> bool:
         entry = self._entries.get(link)

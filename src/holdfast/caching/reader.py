@@ -105,7 +105,8 @@ class BlockReader:
         goes_on = sent.prefix is not None and sent.prefix is memory.prefix
         start = memory.unseen(sent, head) if goes_on else 0
         read = self._continued if goes_on else self._compared
-        talk = list(read(memory.talk[start:], _talk(sent, opening + start)))
+        unread = range(opening + start, len(sent.body.messages))
+        talk = list(read(memory.talk[start:], _messages(sent, unread)))
         builder = _PrefixBuilder(memory.block_prefix, 0)
         builder.add(head)
         # The prefix holds what is not looked at: the last request was woven from it.
@@ -201,11 +202,6 @@ def _head(sent: Sent, opening: int) -> Iterator[BlockSource]:
     if sent.body.system is not None:
         yield BlockSource("the system prompt", BlockKind.SYSTEM, {"content": sent.body.system})
     yield from _messages(sent, range(opening))
-
-
-def _talk(sent: Sent, start: int) -> Iterator[BlockSource]:
-    """Yield the messages from one on."""
-    return _messages(sent, range(start, len(sent.body.messages)))
 
 
 def _messages(sent: Sent, places: range) -> Iterator[BlockSource]:

@@ -45,7 +45,13 @@ def session_search(**arguments: Unpack[Searching]) -> dict[str, object]:
     place = arguments.pop("store", None)
     budget = arguments.pop("budget", None)
     current = arguments.pop("current", None)
-    store = _configured() if place is None else open_store(place, os.environ)
+    if place is None:
+        from holdfast.config import load
+        from holdfast.wiring.stores import store_of
+
+        store = store_of(load(os.environ).settings, os.environ)
+    else:
+        store = open_store(place, os.environ)
     try:
         return search_in(store, current=current, budget=budget).session_search(**arguments)
     finally:
@@ -85,10 +91,3 @@ def open_profile(name: str, environ: Mapping[str, str]) -> Store:
     from holdfast.stores.sqlite import SqliteStore
 
     return SqliteStore(store_file("sqlite", name, environ), read_only=True)
-
-
-def _configured() -> Store:
-    from holdfast.config import load
-    from holdfast.wiring.stores import store_of
-
-    return store_of(load(os.environ).settings, os.environ)
