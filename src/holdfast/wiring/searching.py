@@ -9,7 +9,7 @@ from holdfast.conversation.searching import SessionSearch
 from holdfast.errors import ConfigError
 from holdfast.recall.arguments import SearchArguments
 from holdfast.system.system_clock import SystemClock
-from holdfast.wiring.stores import open_store, profile_names, store_file
+from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,6 @@ def session_search(**arguments: Unpack[Searching]) -> dict[str, object]:
     current = arguments.pop("current", None)
     if place is None:
         from holdfast.config import load
-        from holdfast.wiring.stores import store_of
 
         store = store_of(load(os.environ).settings, os.environ)
     else:

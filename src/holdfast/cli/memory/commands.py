@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError, MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Edited, Remove, Replace, screen, size_of, usage
 from holdfast.system.project_files import project_files
 from holdfast.views.words import counted
-from holdfast.wiring.memories import memory_files_of
+from holdfast.wiring.memories import memory_files_of, memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -194,9 +194,6 @@ def provider_state(settings: Settings) -> MemoryProviderState:
         return MemoryProviderState(
             "", "none; the setting memory.provider names one", is_usable=False
         )
-    # Imported only here: without a provider none of it is needed.
-    from holdfast.wiring.memories import memory_of
-
     try:
         memory_of(settings, os.environ)
     except HoldfastError as error:
