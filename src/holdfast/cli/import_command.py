@@ -280,9 +280,7 @@ def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
     return taking.result(walk, known, time.perf_counter() - started)
 
 
-def follow(
-    find: Callable[[], Walk], wanted: ImportPlan, sleep: Callable[[float], None] = time.sleep
-) -> ImportReport:
+def follow(find: Callable[[], Walk], wanted: ImportPlan) -> ImportReport:
     """Take everything, and then whatever is added, until somebody presses Ctrl-C."""
     started = time.perf_counter()
     walk = find()
@@ -303,7 +301,7 @@ def follow(
                 tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
                 _show_troubles(done)
             while True:
-                sleep(wanted.interval)
+                time.sleep(wanted.interval)
                 if looks := watch.look():
                     _show_added(taking.take_all(looks), wanted)
         except KeyboardInterrupt:

@@ -403,17 +403,10 @@ def read_text(key: Key, text: str, origin: Origin) -> object:
     return checked(key, parsed(key.kind, text), origin)
 
 
-def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
-    """Return the error for a key that this version does not have.
-
-    Args:
-        path: The key with its sections.
-        origin: Where it stands.
-        spelled: How the origin spells it, when that is not the path.
-    """
-    named = spelled or path
+def unknown(path: str, origin: Origin) -> ConfigError:
+    """Return the error for a key that this version does not have."""
     if path in FORMER:
-        return ConfigError(f"{named} ({origin}) is now called {FORMER[path]}; rename it")
+        return ConfigError(f"{path} ({origin}) is now called {FORMER[path]}; rename it")
     # A key in the wrong section shares its last name with the right one.
     leaves = {known.rpartition(".")[2]: known for known in KEYS}
     leaf = path.rpartition(".")[2]
@@ -423,7 +416,7 @@ def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
         *difflib.get_close_matches(path, KEYS, 1, 0.6),
     )
     hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(KEYS)}"
-    return ConfigError(f"there is no setting {named} ({origin}); {hint}")
+    return ConfigError(f"there is no setting {path} ({origin}); {hint}")
 
 
 _OPENING = """\
