@@ -126,20 +126,17 @@ def scrubbed(answer: Answer) -> Answer:
     if "<" not in str(answer):
         return answer
     copy = deepcopy(dict(answer))
-    for message in _messages(copy):
+    choices = _parts(copy.get("choices"))
+    for each in [choice.get("message") for choice in choices] if choices else [copy]:
+        if not isinstance(each, dict):
+            continue
+        message = cast("dict[str, object]", each)
         words, thoughts = _slots(message)
         _scrub(words)
         _scrub(thoughts)
         for name in _REASONING:
             _scrub([(message, name)])
     return answer if copy == answer else copy
-
-
-def _messages(answer: dict[str, object]) -> list[dict[str, object]]:
-    """Return the messages of an answer: those of its choices, or the answer itself."""
-    choices = _parts(answer.get("choices"))
-    messages = [choice.get("message") for choice in choices] if choices else [answer]
-    return [cast("dict[str, object]", each) for each in messages if isinstance(each, dict)]
 
 
 def _slots(message: dict[str, object]) -> tuple[list[_Slot], list[_Slot]]:

@@ -99,7 +99,11 @@ class BlockReader:
 
     def chain(self, sent: Sent) -> RequestBlocks:
         """Return a request as a chain that goes on from the last one as far as they are alike."""
-        memory = self._recalled(sent)
+        memory = self._memory
+        if memory is None or memory.layout != _layout(sent):
+            memory = _Memory(sent)
+        elif memory.block_prefix.scope != _scope(sent):
+            memory.block_prefix, memory.prefix = BlockPrefix(_scope(sent)), None
         _, opening = memory.layout
         head = list(self._compared(memory.head, _head(sent, opening)))
         goes_on = sent.prefix is not None and sent.prefix is memory.prefix
@@ -116,15 +120,6 @@ class BlockReader:
         memory.keep(start, talk)
         self._memory = memory
         return RequestBlocks(builder.block_prefix, builder.at, tuple(builder.markers))
-
-    def _recalled(self, sent: Sent) -> _Memory:
-        """Return what is known that may be of use for a request."""
-        memory = self._memory
-        if memory is None or memory.layout != _layout(sent):
-            return _Memory(sent)
-        if memory.block_prefix.scope != _scope(sent):
-            memory.block_prefix, memory.prefix = BlockPrefix(_scope(sent)), None
-        return memory
 
     def _compared(self, known: list[_Read], sources: Iterable[BlockSource]) -> Iterator[_Read]:
         """Yield what is read of sources, those that are known as they are."""

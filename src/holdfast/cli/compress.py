@@ -47,7 +47,6 @@ __all__ = [
     "compress_input",
     "compressed_drawn",
     "figures",
-    "window_of",
 ]
 
 _INSTEAD = "openai"
@@ -117,7 +116,7 @@ def compress_input(
             the provider it is for.
     """
     to = None if wish.to == document.format else wish.to
-    before = window_of(document)
+    before = document.live
     if document.envelope is not None:
         # A list of messages says of nothing who wrote it; a session file does.
         before = engine.recognized(before)
@@ -134,11 +133,6 @@ def compress_input(
         content = source.content if same else None
         content = content or _written(document, before, report, to)
     return Compressed(report, document.format, content, tuple(_left_out(document, to)))
-
-
-def window_of(document: Document) -> Transcript:
-    """Return what the model sees: a session file also keeps what it does not see any more."""
-    return document.live
 
 
 def _left_out(document: Document, to: str | None) -> Iterator[str]:

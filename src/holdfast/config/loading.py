@@ -111,18 +111,17 @@ def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
         origin = Environment(variable)
         key = _VARIABLES.get(variable)
         if key is None:
-            raise _unknown(variable, origin)
+            former = {
+                f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()
+            }
+            if variable in former:
+                now = KEYS[former[variable]].variable
+                raise ConfigError(f"{origin} is now called {now}; rename it")
+            close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
+            raise ConfigError(f"there is no setting behind the {origin}; {hint}")
         found.append(Setting(key.path, read_text(key, environ[variable], origin), origin))
     return tuple(found)
-
-
-def _unknown(variable: str, origin: Environment) -> ConfigError:
-    former = {f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()}
-    if variable in former:
-        return ConfigError(f"{origin} is now called {KEYS[former[variable]].variable}; rename it")
-    close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
-    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
-    return ConfigError(f"there is no setting behind the {origin}; {hint}")
 
 
 def read_file(path: Path) -> tuple[Setting, ...]:

@@ -38,7 +38,6 @@ __all__ = [
     "TooMuch",
     "ToolRegistry",
     "each_text",
-    "offers_of",
 ]
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -64,11 +63,6 @@ class TooMuch:
 
 
 Offer: TypeAlias = ToolSpec | NotATool | TooMuch
-
-
-def offers_of(provider: MemoryProvider) -> tuple[Offer, ...]:
-    """Return the tools of a provider as plain values; called on its thread."""
-    return tuple(_offer(each) for each in cast("Iterable[object]", provider.tools()))
 
 
 def _offer(given: object) -> Offer:
@@ -122,7 +116,11 @@ class ToolRegistry:
         Raises:
             ConfigError: when it offers what is no tool, or a name that is taken.
         """
-        answer = guarded.ask("tools", lambda: offers_of(guarded.provider), seconds)
+
+        def offers() -> tuple[Offer, ...]:
+            return tuple(map(_offer, cast("Iterable[object]", guarded.provider.tools())))
+
+        answer = guarded.ask("tools", offers, seconds)
         listed = cast("tuple[Offer, ...]", answer.value if isinstance(answer, Returned) else ())
         found: dict[str, tuple[TimeoutProvider, ToolSpec]] = {}
         for offer in listed:
@@ -134,7 +132,9 @@ class ToolRegistry:
                 case TooMuch(name, reason):
                     guarded.troubles.was_refused(f"tool {name}", reason)
                 case ToolSpec(name=name):
-                    if owner := self._holder(name, found):
+                    holders = {**self._tools, **found}
+                    if name in self._reserved or name in holders:
+                        owner = _AGENT if name in self._reserved else holders[name][0].name
                         raise ConfigError(
                             f"memory provider {guarded.name} is refused: its tool {name} would "
                             f"hide the tool {name} of {owner}; rename it"
@@ -143,12 +143,6 @@ class ToolRegistry:
                 case _:
                     assert_never(offer)
         self._tools |= found
-
-    def _holder(self, name: str, found: dict[str, tuple[TimeoutProvider, ToolSpec]]) -> str:
-        if name in self._reserved:
-            return _AGENT
-        holders = {**self._tools, **found}
-        return holders[name][0].name if name in holders else ""
 
 
 _LONGEST_QUERY = 8_000

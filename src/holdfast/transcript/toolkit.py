@@ -108,7 +108,12 @@ class Toolkit:
                 command = _first(arguments, _COMMAND)
                 return Action(kind, tool, command, files=patched_files(command))
             case Family.READ:
-                return _read(tool, arguments)
+                path = _first(arguments, _PATH) or _first(arguments, ("input",))
+                paths = arguments.get("paths") or arguments.get("file_paths")
+                files = (path,)
+                if isinstance(paths, list):
+                    files = tuple(map(_words, cast("list[object]", paths)))
+                return Action(kind, tool, path, _range(arguments), tuple(filter(None, files)))
             case Family.WRITE:
                 patch = _first(arguments, ("patch", "input", "diff"))
                 path = _first(arguments, _PATH)
@@ -248,13 +253,6 @@ def _words(value: object) -> str:
             return " ".join(filter(None, items))
         case _:
             return ""
-
-
-def _read(tool: str, arguments: Mapping[str, object]) -> Action:
-    path = _first(arguments, _PATH) or _first(arguments, ("input",))
-    paths = arguments.get("paths") or arguments.get("file_paths")
-    files = tuple(map(_words, cast("list[object]", paths))) if isinstance(paths, list) else (path,)
-    return Action(Family.READ, tool, path, _range(arguments), tuple(filter(None, files)))
 
 
 def _range(arguments: Mapping[str, object]) -> str:

@@ -93,7 +93,12 @@ def show_command(opened: OpenMemory, *, target: str | None) -> Exit:
     when a file cannot be read.
     """
     chosen = [NOTEBOOKS[target]] if target else list(NOTEBOOKS.values())
-    held = [(notebook, _held(opened, notebook)) for notebook in chosen]
+    held: list[tuple[Notebook, Entries | str]] = []
+    for notebook in chosen:
+        try:
+            held.append((notebook, opened.files.entries(notebook)))
+        except MemoryRefused as error:
+            held.append((notebook, str(error)))
     projects = () if target else project_files(Path.cwd())
     provider = provider_state(opened.settings)
     value = {
@@ -121,14 +126,6 @@ def show_command(opened: OpenMemory, *, target: str | None) -> Exit:
 
     opened.answer(value, lambda view: drawn(view.width))
     return Exit.FAILED if any(isinstance(each, str) for _, each in held) else Exit.DONE
-
-
-def _held(opened: OpenMemory, notebook: Notebook) -> Entries | str:
-    """Return the entries of a file, or why it cannot be read."""
-    try:
-        return opened.files.entries(notebook)
-    except MemoryRefused as error:
-        return str(error)
 
 
 def _shown_fields(
