@@ -22,8 +22,6 @@ from urllib.parse import urlsplit
 from holdfast.tokens import Calibration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from holdfast.caching.blocks import RequestBlocks
     from holdfast.cost import Price, Ttl
 
@@ -394,9 +392,15 @@ class CacheModel:
         match support:
             case Marked(minimum=minimum):
                 links = chain.block_prefix.links
-                places = _lookback(chain, support)
+                # Where entries are looked for, the longest prefix first.
+                places = (
+                    place
+                    for marked in reversed(chain.marked)
+                    for place in range(marked, max(marked - support.lookback, -1), -1)
+                )
+                known = ((place, self._entries.get(links[place])) for place in places)
+                read = next((place for place, entry in known if entry and at < entry.until), -1)
                 kept = [index for index in chain.marked if weights.of(index + 1) >= minimum]
-                read = next((each for each in places if self._has(links[each], at)), -1)
                 return CacheLookup(read + 1, max(kept, default=-1) + 1)
             case Automatic():
                 shared = (chain.shared(each.chain) for each in self._wholes if at < each.until)
@@ -435,18 +439,8 @@ class CacheModel:
             case _:
                 assert_never(support)
 
-    def _has(self, link: str, at: int) -> bool:
-        entry = self._entries.get(link)
-        return entry is not None and at < entry.until
-
     def _use(self, link: str, at: int, lifetime: float = 0) -> None:
         """Keep an entry for another lifetime: the one that it was written with."""
         entry = self._entries.get(link)
         lasting = entry.lifetime if entry and at < entry.until else lifetime
         self._entries[link] = _Entry(lasting, at + lasting)
-
-
-def _lookback(chain: RequestBlocks, support: Marked) -> Iterator[int]:
-    """Yield the blocks at which entries are looked for, the longest prefix first."""
-    for marked in reversed(chain.marked):
-        yield from range(marked, max(marked - support.lookback, -1), -1)

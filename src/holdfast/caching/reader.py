@@ -193,7 +193,10 @@ def _layout(sent: Sent) -> tuple[bool, int]:
 def _head(sent: Sent, opening: int) -> Iterator[BlockSource]:
     """Yield what stands before the talk."""
     for tool in write_tools(sent.tools, sent.dialect):
-        yield BlockSource(f"tool {_tool_name(tool)}", BlockKind.TOOL, {"content": [tool]})
+        inner = tool.get("function")
+        named = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else tool
+        name = str(named.get("name") or "declarations")
+        yield BlockSource(f"tool {name}", BlockKind.TOOL, {"content": [tool]})
     if sent.body.system is not None:
         yield BlockSource("the system prompt", BlockKind.SYSTEM, {"content": sent.body.system})
     yield from _messages(sent, range(opening))
@@ -208,9 +211,3 @@ def _messages(sent: Sent, places: range) -> Iterator[BlockSource]:
         else:
             name = f"message {place + 1} ({message.get('role')})"
             yield BlockSource(name, BlockKind.MESSAGE, message)
-
-
-def _tool_name(tool: Mapping[str, object]) -> str:
-    inner = tool.get("function")
-    named = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else tool
-    return str(named.get("name") or "declarations")

@@ -151,7 +151,12 @@ class TurnView:
         """Draw one thing that happened."""
         match event:
             case TextStreamed(text):
-                self._say(text)
+                if self._thinking:
+                    self.end_line()
+                if self._flow is None and self._wraps:
+                    self._flow = LineWrapper(self._view.width)
+                shown = readable(text)
+                self._write(self._flow.push(shown) if self._flow else shown)
             case ThinkingStreamed():
                 if not self._thinking:
                     self.end_line()
@@ -192,14 +197,6 @@ class TurnView:
 
     def _cropped(self, words: str) -> str:
         return crop(clean(words), self._view.width - 1)
-
-    def _say(self, text: str) -> None:
-        if self._thinking:
-            self.end_line()
-        if self._flow is None and self._wraps:
-            self._flow = LineWrapper(self._view.width)
-        shown = readable(text)
-        self._write(self._flow.push(shown) if self._flow else shown)
 
     def _write(self, text: str) -> None:
         if text:
