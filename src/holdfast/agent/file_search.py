@@ -57,7 +57,7 @@ def main() -> int:
         return _say(f"there is no {path}", 1)
     found: list[str] = []
     elsewhere = 0
-    for file in _files(path, wanted["names"]):
+    for file in (path,) if path.is_file() else files_below(path, wanted["names"]):
         if not _is_inside(file, path, root):
             elsewhere += 1
             continue
@@ -83,10 +83,6 @@ def _is_inside(file: Path, path: Path, root: Path) -> bool:
     except (OSError, RuntimeError):
         return False
     return real.is_relative_to(path) or real.is_relative_to(root)
-
-
-def _files(path: Path, names: str) -> Iterator[Path]:
-    return iter((path,)) if path.is_file() else files_below(path, names)
 
 
 def _matches(file: Path, pattern: re.Pattern[str]) -> Iterator[str]:

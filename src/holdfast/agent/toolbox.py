@@ -155,25 +155,17 @@ class Toolbox:
         if tool is None:
             known = ", ".join(self._tools) or "none"
             return Outcome(f"there is no tool {call.name!r}; there are: {known}", is_error=True)
-        arguments = _read(call.arguments)
-        if isinstance(arguments, str):
-            return Outcome(arguments, is_error=True)
+        arguments = arguments_in(call.arguments)
+        if arguments is None:
+            wrong = "the arguments are not a whole JSON object; call again with one"
+            return Outcome(wrong, is_error=True)
         try:
-            return self._answer(tool, call.name, arguments)
+            question = tool.needs_approval(arguments)
+            if question and not self._approve(Permission(call.name, arguments, question)):
+                refusal = "the user did not allow this; ask or find another way"
+                return Outcome(refusal, is_error=True)
+            return Outcome(tool.run(arguments))
         except HoldfastError as error:
             return Outcome(str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a tool is somebody else's code
             return Outcome(f"{call.name} failed: {type(error).__name__}: {error}", is_error=True)
-
-    def _answer(self, tool: Tool, name: str, arguments: Arguments) -> Outcome:
-        question = tool.needs_approval(arguments)
-        if question and not self._approve(Permission(name, arguments, question)):
-            return Outcome("the user did not allow this; ask or find another way", is_error=True)
-        return Outcome(tool.run(arguments))
-
-
-def _read(written: str) -> Arguments | str:
-    """Return the arguments, or what is wrong with them."""
-    found = arguments_in(written)
-    wrong = "the arguments are not a whole JSON object; call again with one"
-    return wrong if found is None else found

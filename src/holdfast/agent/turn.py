@@ -126,20 +126,17 @@ def scrubbed(answer: Answer) -> Answer:
     if "<" not in str(answer):
         return answer
     copy = deepcopy(dict(answer))
-    for message in _messages(copy):
+    choices = _parts(copy.get("choices"))
+    for each in [choice.get("message") for choice in choices] if choices else [copy]:
+        if not isinstance(each, dict):
+            continue
+        message = cast("dict[str, object]", each)
         words, thoughts = _slots(message)
         _scrub(words)
         _scrub(thoughts)
         for name in _REASONING:
             _scrub([(message, name)])
     return answer if copy == answer else copy
-
-
-def _messages(answer: dict[str, object]) -> list[dict[str, object]]:
-    """Return the messages of an answer: those of its choices, or the answer itself."""
-    choices = _parts(answer.get("choices"))
-    messages = [choice.get("message") for choice in choices] if choices else [answer]
-    return [cast("dict[str, object]", each) for each in messages if isinstance(each, dict)]
 
 
 def _slots(message: dict[str, object]) -> tuple[list[_Slot], list[_Slot]]:
@@ -216,10 +213,6 @@ Turn: TypeAlias = Generator[Event]
 _NOT_RUN = "not run: the user stopped the turn"
 
 
-def _unheard(reply: str) -> None:
-    del reply
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
     """How an agent behaves."""
@@ -294,7 +287,7 @@ class Agent:
 
     def answer(self) -> Turn:
         """Let the model answer what was said last, as after a turn that failed."""
-        yield from self._rounds(_unheard)
+        yield from self._rounds(lambda _: None)
 
     def news(self) -> Iterator[WindowCompacted | Warned]:
         """Yield what happened beside the turns since anybody was told, each thing once."""
@@ -349,7 +342,12 @@ class Agent:
     ) -> Generator[Event, None, _Got | Stopped | None]:
         """Ask once; returns None when another try is worth it, after what that needs."""
         try:
-            answer = yield from self._ask(drafts)
+            body = wait(self.chat.requested(self.model.dialect, shared=True))
+            yield from self._watch.news()
+            prompt = Prompt(body=body, tools=self.toolbox.specs, max_tokens=self.habits.max_tokens)
+            if self.caching is not None:
+                prompt = self.caching.prepare(prompt)
+            answer = yield from ask(self.model, prompt, drafts)
         except ModelOverflow as error:
             if not backoff.may_shrink():
                 return self._gave_up(error, drafts)
@@ -365,24 +363,13 @@ class Agent:
             return None
         except ModelError as error:
             return self._gave_up(error, drafts)
-        return _Got(self._record(answer, drafts), is_cut(answer))
-
-    def _ask(self, drafts: Drafts) -> Generator[Event, None, Answer]:
-        body = wait(self.chat.requested(self.model.dialect, shared=True))
-        yield from self._watch.news()
-        prompt = Prompt(body=body, tools=self.toolbox.specs, max_tokens=self.habits.max_tokens)
-        if self.caching is not None:
-            prompt = self.caching.prepare(prompt)
-        return (yield from ask(self.model, prompt, drafts))
-
-    def _record(self, answer: Answer, drafts: Drafts) -> Reply:
         reply = read_reply(answer)
         usage = reply.usage if self.caching is None else self.caching.settle(reply.usage)
         # A message without any content is refused by providers when it is sent back.
         if any(message.calls or message.text.strip() for message in reply.messages):
             self.chat.add_response(answer, usage=usage)
         drafts.clear()
-        return replace(reply, usage=usage)
+        return _Got(replace(reply, usage=usage), is_cut(answer))
 
     def _run(self, calls: list[ToolCall]) -> Turn:
         """Run the tools that were asked for, one after the other."""

@@ -130,7 +130,14 @@ class ListFiles:
         if not folder.is_dir():
             raise ToolFailed(f"{self._workplace.name(folder)} is no folder")
         try:
-            found = _names_below(folder, pattern) if pattern else _entries(folder)
+            if pattern:
+                files = islice(files_below(folder, pattern), _MOST_ENTRIES + 1)
+                found = [file.relative_to(folder).as_posix() for file in files]
+            else:
+                with os.scandir(folder) as entries:
+                    found = sorted(
+                        f"{each.name}/" if each.is_dir() else each.name for each in entries
+                    )
         except OSError as error:
             raise ToolFailed(f"{self._workplace.name(folder)} cannot be listed: {error}") from None
         more = "\n[there are more; narrow the pattern]" if len(found) > _MOST_ENTRIES else ""
@@ -221,16 +228,6 @@ def _within(lines: list[str], first: int) -> tuple[list[str], int]:
             break
         shown.append(cut)
     return shown, first + len(shown) - 1
-
-
-def _entries(folder: Path) -> list[str]:
-    with os.scandir(folder) as entries:
-        return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
-
-
-def _names_below(folder: Path, pattern: str) -> list[str]:
-    found = islice(files_below(folder, pattern), _MOST_ENTRIES + 1)
-    return [file.relative_to(folder).as_posix() for file in found]
 
 
 _SECONDS, _MOST_SECONDS = 60, 600

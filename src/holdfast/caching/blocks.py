@@ -134,12 +134,13 @@ def block_of(piece: BlockPiece, source: BlockSource, counter: Counter) -> CacheB
     kind = source.kind
     text = piece.fields.get("text")
     words = text if isinstance(text, str) else ""
+    lead = words.partition(GOAL_LINE)[0].strip() if kind is BlockKind.SYSTEM else ""
     return CacheBlock(
         source.name,
         digest_of(source.role, _written(piece.fields)),
         weigh_block(piece.fields, counter),
         BlockKind.SUMMARY if kind is BlockKind.MESSAGE and words.startswith(OPENINGS) else kind,
-        lead=_lead(words) if kind is BlockKind.SYSTEM else "",
+        lead=digest_of(lead) if lead else "",
     )
 
 
@@ -202,11 +203,6 @@ def _mappings(value: object) -> list[Mapping[str, object]]:
         cast("Mapping[str, object]", each) if isinstance(each, Mapping) else {"value": each}
         for each in cast("list[object]", value)
     ]
-
-
-def _lead(words: str) -> str:
-    before = words.partition(GOAL_LINE)[0].strip()
-    return digest_of(before) if before else ""
 
 
 def _ttl(marker: object) -> Ttl | None:

@@ -22,8 +22,6 @@ from urllib.parse import urlsplit
 from holdfast.tokens import Calibration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from holdfast.caching.blocks import RequestBlocks
     from holdfast.cost import Price, Ttl
 
@@ -394,9 +392,15 @@ class CacheModel:
         match support:
             case Marked(minimum=minimum):
                 links = chain.block_prefix.links
-                places = _lookback(chain, support)
+                # Where entries are looked for, the longest prefix first.
+                places = (
+                    place
+                    for marked in reversed(chain.marked)
+                    for place in range(marked, max(marked - support.lookback, -1), -1)
+                )
+                known = ((place, self._entries.get(links[place])) for place in places)
+                read = next((place for place, entry in known if entry and at < entry.until), -1)
                 kept = [index for index in chain.marked if weights.of(index + 1) >= minimum]
-                read = next((each for each in places if self._has(links[each], at)), -1)
                 return CacheLookup(read + 1, max(kept, default=-1) + 1)
             case Automatic():
                 shared = (chain.shared(each.chain) for each in self._wholes if at < each.until)
@@ -423,30 +427,20 @@ class CacheModel:
                     self._entries, self._room = kept, max(2 * len(kept), _ROOM)
             case Automatic(lifetime=lifetime):
                 until = math.inf if lifetime is None else at + lifetime
-                self._wholes = (_Whole(chain, until), *self._others(chain, at))
+                # What does not begin with this request is kept beside it.
+                others = (
+                    each
+                    for each in self._wholes
+                    if at < each.until and chain.shared(each.chain) < each.chain.size
+                )
+                self._wholes = (_Whole(chain, until), *others)
             case Uncached():
                 pass
             case _:
                 assert_never(support)
-
-    def _others(self, chain: RequestBlocks, at: int) -> Iterator[_Whole]:
-        """Yield the requests that are kept beside one: it does not begin with them."""
-        for each in self._wholes:
-            if at < each.until and chain.shared(each.chain) < each.chain.size:
-                yield each
-
-    def _has(self, link: str, at: int) -> bool:
-        entry = self._entries.get(link)
-        return entry is not None and at < entry.until
 
     def _use(self, link: str, at: int, lifetime: float = 0) -> None:
         """Keep an entry for another lifetime: the one that it was written with."""
         entry = self._entries.get(link)
         lasting = entry.lifetime if entry and at < entry.until else lifetime
         self._entries[link] = _Entry(lasting, at + lasting)
-
-
-def _lookback(chain: RequestBlocks, support: Marked) -> Iterator[int]:
-    """Yield the blocks at which entries are looked for, the longest prefix first."""
-    for marked in reversed(chain.marked):
-        yield from range(marked, max(marked - support.lookback, -1), -1)

@@ -99,13 +99,18 @@ class BlockReader:
 
     def chain(self, sent: Sent) -> RequestBlocks:
         """Return a request as a chain that goes on from the last one as far as they are alike."""
-        memory = self._recalled(sent)
+        memory = self._memory
+        if memory is None or memory.layout != _layout(sent):
+            memory = _Memory(sent)
+        elif memory.block_prefix.scope != _scope(sent):
+            memory.block_prefix, memory.prefix = BlockPrefix(_scope(sent)), None
         _, opening = memory.layout
         head = list(self._compared(memory.head, _head(sent, opening)))
         goes_on = sent.prefix is not None and sent.prefix is memory.prefix
         start = memory.unseen(sent, head) if goes_on else 0
         read = self._continued if goes_on else self._compared
-        talk = list(read(memory.talk[start:], _talk(sent, opening + start)))
+        unread = range(opening + start, len(sent.body.messages))
+        talk = list(read(memory.talk[start:], _messages(sent, unread)))
         builder = _PrefixBuilder(memory.block_prefix, 0)
         builder.add(head)
         # The prefix holds what is not looked at: the last request was woven from it.
@@ -115,15 +120,6 @@ class BlockReader:
         memory.keep(start, talk)
         self._memory = memory
         return RequestBlocks(builder.block_prefix, builder.at, tuple(builder.markers))
-
-    def _recalled(self, sent: Sent) -> _Memory:
-        """Return what is known that may be of use for a request."""
-        memory = self._memory
-        if memory is None or memory.layout != _layout(sent):
-            return _Memory(sent)
-        if memory.block_prefix.scope != _scope(sent):
-            memory.block_prefix, memory.prefix = BlockPrefix(_scope(sent)), None
-        return memory
 
     def _compared(self, known: list[_Read], sources: Iterable[BlockSource]) -> Iterator[_Read]:
         """Yield what is read of sources, those that are known as they are."""
@@ -197,15 +193,13 @@ def _layout(sent: Sent) -> tuple[bool, int]:
 def _head(sent: Sent, opening: int) -> Iterator[BlockSource]:
     """Yield what stands before the talk."""
     for tool in write_tools(sent.tools, sent.dialect):
-        yield BlockSource(f"tool {_tool_name(tool)}", BlockKind.TOOL, {"content": [tool]})
+        inner = tool.get("function")
+        named = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else tool
+        name = str(named.get("name") or "declarations")
+        yield BlockSource(f"tool {name}", BlockKind.TOOL, {"content": [tool]})
     if sent.body.system is not None:
         yield BlockSource("the system prompt", BlockKind.SYSTEM, {"content": sent.body.system})
     yield from _messages(sent, range(opening))
-
-
-def _talk(sent: Sent, start: int) -> Iterator[BlockSource]:
-    """Yield the messages from one on."""
-    return _messages(sent, range(start, len(sent.body.messages)))
 
 
 def _messages(sent: Sent, places: range) -> Iterator[BlockSource]:
@@ -217,9 +211,3 @@ def _messages(sent: Sent, places: range) -> Iterator[BlockSource]:
         else:
             name = f"message {place + 1} ({message.get('role')})"
             yield BlockSource(name, BlockKind.MESSAGE, message)
-
-
-def _tool_name(tool: Mapping[str, object]) -> str:
-    inner = tool.get("function")
-    named = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else tool
-    return str(named.get("name") or "declarations")

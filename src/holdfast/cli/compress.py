@@ -47,7 +47,6 @@ __all__ = [
     "compress_input",
     "compressed_drawn",
     "figures",
-    "window_of",
 ]
 
 _INSTEAD = "openai"
@@ -117,7 +116,7 @@ def compress_input(
             the provider it is for.
     """
     to = None if wish.to == document.format else wish.to
-    before = window_of(document)
+    before = document.live
     if document.envelope is not None:
         # A list of messages says of nothing who wrote it; a session file does.
         before = engine.recognized(before)
@@ -134,11 +133,6 @@ def compress_input(
         content = source.content if same else None
         content = content or _written(document, before, report, to)
     return Compressed(report, document.format, content, tuple(_left_out(document, to)))
-
-
-def window_of(document: Document) -> Transcript:
-    """Return what the model sees: a session file also keeps what it does not see any more."""
-    return document.live
 
 
 def _left_out(document: Document, to: str | None) -> Iterator[str]:
@@ -430,7 +424,8 @@ def targets(sources: Sequence[str], output: str) -> list[OutputTarget]:
     """
     if output == os.devnull:
         return [OutputTarget(source, output) for source in sources]
-    if not _is_folder(output):
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    if output == PIPE or not (output.endswith(separators) or Path(output).is_dir()):
         if len(sources) > 1:
             raise click.UsageError("several files need a folder to go to: -o FOLDER/")
         return [OutputTarget(sources[0], output)]
@@ -446,10 +441,3 @@ def targets(sources: Sequence[str], output: str) -> list[OutputTarget]:
         OutputTarget(source, str(folder / name))
         for source, name in zip(sources, names, strict=True)
     ]
-
-
-def _is_folder(output: str) -> bool:
-    if output == PIPE:
-        return False
-    separators = tuple(filter(None, (os.sep, os.altsep)))
-    return output.endswith(separators) or Path(output).is_dir()

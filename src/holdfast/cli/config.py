@@ -8,7 +8,7 @@ import os
 import click
 
 from holdfast.cli.root import as_typed, examples
-from holdfast.cli.screen import Line, Styled, screen, show_json, table
+from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact
 
@@ -39,14 +39,24 @@ def show(*, as_json: bool) -> None:
     configuration = load(os.environ)
     chosen = list(configuration.chosen.values())
     if as_json:
-        values = {each.path: _as_json(each) for each in chosen}
+        values = {
+            each.path: {
+                "value": json.loads(_value(each)),
+                "from": each.origin.kind,
+                "where": str(each.origin),
+            }
+            for each in chosen
+        }
         show_json({"file": str(configuration.file), "settings": values})
         return
     view = screen()
     rows = [("setting", "value", "from")]
     rows += [(each.path, _value(each), str(each.origin)) for each in chosen]
     heading, *lines = table(rows, view.width, right=frozenset())
-    styled = [_dimmed(line, each) for line, each in zip(lines, chosen, strict=True)]
+    styled = [
+        tuple(Styled(span.text, "dim" if isinstance(each.origin, Default) else "") for span in line)
+        for line, each in zip(lines, chosen, strict=True)
+    ]
     exists = config_file(os.environ).exists()
     absence = "" if exists else as_typed(" (not there; holdfast config init writes it)")
     view.show([(Styled(f"file: {configuration.file}{absence}"),), heading, *styled])
@@ -89,13 +99,3 @@ def init(*, force: bool, as_json: bool) -> None:
 def _value(setting: Setting) -> str:
     # An address may carry a credential.
     return redact(json.dumps(setting.value, ensure_ascii=False))
-
-
-def _as_json(setting: Setting) -> dict[str, object]:
-    value: object = json.loads(_value(setting))
-    return {"value": value, "from": setting.origin.kind, "where": str(setting.origin)}
-
-
-def _dimmed(line: Line, setting: Setting) -> Line:
-    style = "dim" if isinstance(setting.origin, Default) else ""
-    return tuple(Styled(span.text, style) for span in line)

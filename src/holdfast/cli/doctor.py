@@ -17,7 +17,6 @@ from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from holdfast.cli.doctor_checks import Check
     from holdfast.config import Setting
@@ -89,25 +88,38 @@ def _repaired(flags: Mapping[str, Setting | None], *, as_json: bool) -> Exit:
     from holdfast.wiring.upkeep import repair_file
 
     found = repair_file(file)
+    health, lost = found.health, _lost(found)
+    code = Exit.FAILED if health.problems or lost else Exit.DONE
     if as_json:
         show_json(
             {
                 "file": str(file),
-                "healthy": not found.health.problems and not _lost(found),
+                "healthy": code is Exit.DONE,
                 "problems": list(found.problems),
                 "done": list(found.done),
-                "left": list(found.health.problems),
-                "sessions": found.health.sessions,
-                "messages": found.health.messages,
+                "left": list(health.problems),
+                "sessions": health.sessions,
+                "messages": health.messages,
                 "missing": found.lost.messages,
                 "missing_at_most": found.lost.most_messages,
                 "sessions_missing": found.lost.numbered_sessions,
-                "bytes": found.health.bytes,
+                "bytes": health.bytes,
             }
         )
-    else:
-        screen().show(_drawn(file, found))
-    return Exit.FAILED if found.health.problems or _lost(found) else Exit.DONE
+        return code
+    size = f"{counted(health.sessions, 'session')}, {counted(health.messages, 'message')}"
+    lines: list[Line] = [(Styled("found ", "yellow"), Styled(each)) for each in found.problems]
+    lines += [(Styled("done  ", "green"), Styled(each)) for each in found.done]
+    lines += [(Styled("left  ", "bold red"), Styled(each)) for each in health.problems]
+    if not found.problems:
+        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
+    elif lost:
+        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}; {size} are left")))
+        lines.append((Styled(f"      {as_typed(_ADVICE)}", "dim"),))
+    elif not health.problems:
+        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
+    screen().show(lines)
+    return code
 
 
 def _found(flags: Sequence[Setting], *, offline: bool, gateway: bool) -> Iterator[Check]:
@@ -136,19 +148,3 @@ def _lost(found: Repaired) -> str:
         return f"{counted(lost.messages, 'message')} could not be read"
     is_empty = found.problems and not (found.health.sessions or found.health.messages)
     return "nothing could be read" if is_empty else ""
-
-
-def _drawn(file: Path, found: Repaired) -> list[Line]:
-    health = found.health
-    size = f"{counted(health.sessions, 'session')}, {counted(health.messages, 'message')}"
-    lines: list[Line] = [(Styled("found ", "yellow"), Styled(each)) for each in found.problems]
-    lines += [(Styled("done  ", "green"), Styled(each)) for each in found.done]
-    lines += [(Styled("left  ", "bold red"), Styled(each)) for each in health.problems]
-    if not found.problems:
-        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: nothing is wrong; {size}")))
-    elif lost := _lost(found):
-        lines.append((Styled("lost  ", "bold red"), Styled(f"{file}: {lost}; {size} are left")))
-        lines.append((Styled(f"      {as_typed(_ADVICE)}", "dim"),))
-    elif not health.problems:
-        lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
-    return lines

@@ -177,7 +177,12 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
         else:
             listed = f"as listed for {name}: " if model.context_length is None else ""
             yield Check("window", CheckState.OK, f"{listed}{_due(_settled(settings))}")
-    yield from _chat_model(settings, environ)
+    if name is None or is_local(name, model.provider, model.base_url):
+        yield _local_model("model", environ, is_chosen=name is not None)
+    else:
+        provider, _ = provider_of(name, model.provider, model.base_url)
+        yield Check("model", CheckState.OK, f"{name} ({provider})")
+        yield _credential("model credential", provider, model.base_url, environ)
     chosen = settings.auxiliary.compression
     if chosen.separate is None:
         words = _WRITTEN_BY[chosen.provider if chosen.provider in _WRITTEN_BY else "auto"]
@@ -215,16 +220,6 @@ def _settled(settings: Settings) -> Settings:
 def _due(settings: Settings) -> str:
     policy = policy_of(settings)
     return f"{policy.context_length:,} tokens, compaction is due at {policy.threshold_tokens:,}"
-
-
-def _chat_model(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
-    model = settings.model
-    if model.name is None or is_local(model.name, model.provider, model.base_url):
-        yield _local_model("model", environ, is_chosen=model.name is not None)
-        return
-    provider, _ = provider_of(model.name, model.provider, model.base_url)
-    yield Check("model", CheckState.OK, f"{model.name} ({provider})")
-    yield _credential("model credential", provider, model.base_url, environ)
 
 
 def _local_model(name: str, environ: Mapping[str, str], *, is_chosen: bool) -> Check:
@@ -276,7 +271,17 @@ def reach_checks(settings: Settings) -> Iterator[Check]:
 
     Nothing is said there.
     """
-    for name, address in _addresses(settings).items():
+    model, summary = settings.model, settings.auxiliary.compression
+    addresses: dict[str, str] = {}
+    if model.name and not is_local(model.name, model.provider, model.base_url):
+        addresses["model address"] = model.base_url or _provider_address(model.name, model.provider)
+    if summary.separate and not is_local(summary.separate, summary.provider, summary.base_url):
+        addresses["summary address"] = summary.base_url or _provider_address(
+            summary.separate, summary.provider
+        )
+    if settings.memory.provider and settings.memory.base_url:
+        addresses["memory address"] = settings.memory.base_url
+    for name, address in addresses.items():
         # The proxy that the environment names for an address.
         from urllib.request import getproxies, proxy_bypass
 
@@ -305,21 +310,6 @@ def place_of(address: str) -> str:
     return f"{parts.hostname or ''}:{parts.port or _PORTS.get(parts.scheme, 443)}"
 
 
-def _addresses(settings: Settings) -> dict[str, str]:
-    """Return the address of everything that is configured and not on this machine."""
-    model, summary = settings.model, settings.auxiliary.compression
-    found: dict[str, str] = {}
-    if model.name and not is_local(model.name, model.provider, model.base_url):
-        found["model address"] = model.base_url or _provider_address(model.name, model.provider)
-    if summary.separate and not is_local(summary.separate, summary.provider, summary.base_url):
-        found["summary address"] = summary.base_url or _provider_address(
-            summary.separate, summary.provider
-        )
-    if settings.memory.provider and settings.memory.base_url:
-        found["memory address"] = settings.memory.base_url
-    return found
-
-
 def _provider_address(name: str, provider: str) -> str:
     return _HOMES[provider_of(name, provider)[0]]
 
@@ -341,7 +331,13 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
         shown = crop(str(file), _LONGEST_SHOWN)
         yield Check("store", CheckState.FAIL, f"{shown} cannot be looked at: {reason}")
         return
-    yield from _file_checks(file) if exists else _absent(file)
+    if exists:
+        yield from _file_checks(file)
+        return
+    yield Check("store", CheckState.OK, f"{file} (not made yet)")
+    folder = next((each for each in file.parents if each.is_dir()), None)
+    if folder is not None:
+        yield _space(folder, 0)
 
 
 def _elsewhere(settings: Settings, environ: Mapping[str, str]) -> Check:
@@ -362,13 +358,6 @@ def sized(count: int) -> str:
     while size >= 1000 and unit < len(_UNITS) - 1:
         size, unit = size / 1000, unit + 1
     return f"{count:,} bytes" if not unit else f"{size:,.1f} {_UNITS[unit]}"
-
-
-def _absent(file: Path) -> Iterator[Check]:
-    yield Check("store", CheckState.OK, f"{file} (not made yet)")
-    folder = next((each for each in file.parents if each.is_dir()), None)
-    if folder is not None:
-        yield _space(folder, 0)
 
 
 def _file_checks(file: Path) -> Iterator[Check]:
@@ -433,7 +422,11 @@ def part_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Chec
     """Look at the engine, the memory, the tokenizer and the files of local models."""
     yield _engine(settings)
     yield from _memory(settings, environ)
-    yield _tokenizer(settings)
+    family = family_of(settings.model.name or "")
+    words = f"exact counts are at hand; estimates for {family}"
+    if find_spec("splintr") is None:
+        words = f"estimates for the {family} family"
+    yield Check("tokenizer", CheckState.OK, words)
     for name, model in MODELS.items():
         found = find(model, home(environ))
         if found is None:
@@ -486,11 +479,3 @@ def _memory(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
         yield Check("memory provider", CheckState.FAIL, str(error))
     else:
         yield Check("memory provider", CheckState.OK, f"{name} has what it needs")
-
-
-def _tokenizer(settings: Settings) -> Check:
-    name = settings.model.name or ""
-    family = family_of(name)
-    if find_spec("splintr") is None:
-        return Check("tokenizer", CheckState.OK, f"estimates for the {family} family")
-    return Check("tokenizer", CheckState.OK, f"exact counts are at hand; estimates for {family}")

@@ -18,23 +18,31 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from holdfast.agent_files.files import begins_database, reason_of
+from holdfast.agent_files.detection import (
+    FoundFile,
+    ReadOptions,
+    SkippedFile,
+    UnreadableFile,
+    gather,
+)
+from holdfast.agent_files.files import Unreadable, begins_database, reason_of, unpacked
 from holdfast.agent_files.finding import find_files
 from holdfast.cli.screen import Unusable, input_bytes, output_bytes
 from holdfast.cli.store import NoSessions, opened_store
 from holdfast.errors import HoldfastError, MissingExtra, UnknownSession
-from holdfast.formats.reading import pick, read_all
+from holdfast.formats import FORMATS
+from holdfast.formats.reading import documents_from_events, pick, read_all
 from holdfast.views.inspection import stored_document
 from holdfast.views.sessions import find_session, is_session_name
 from holdfast.views.words import spelled_out
-from holdfast.wiring.documents import database_documents, folder_documents, unpacked
 from holdfast.wiring.resuming import settings_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from typing import BinaryIO
 
-    from holdfast.agent_files.finding import File, Walk
+    from holdfast.agent_files.detection import Look
+    from holdfast.agent_files.finding import Walk
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.session import Session
@@ -61,6 +69,8 @@ __all__ = [
 PIPE = "-"
 """What stands for standard input or standard output."""
 _BEGINNING = 64
+_GLANCE = 500
+"""Files of a folder that show whether a session is spread over it: somebody may name `/`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,10 +339,10 @@ def open_input(name: str, format_name: str, settings: Settings) -> OpenedInput:
     if is_stored(name) and (stored := _window(name, settings)):
         return stored
     if name != PIPE and Path(name).is_dir():
-        return OpenedInput(name, None, folder_documents(Path(name), format_name))
+        return OpenedInput(name, None, _folder_documents(Path(name), format_name))
     if name != PIPE and _is_database(name):
         with about(name):
-            return OpenedInput(name, None, database_documents(Path(name)))
+            return OpenedInput(name, None, _database_documents(Path(name)))
     source = read_input(name)
     if begins_database(source.content):
         raise Unusable(f"{source.name} is a database, which can only be read from its file")
@@ -348,6 +358,43 @@ def is_stored(name: str) -> bool:
         and not Path(name).suffix
         and Path(name).name == name
     )
+
+
+def _database_documents(path: Path) -> tuple[Document, ...]:
+    """Return the conversations of a database that an agent keeps.
+
+    Raises:
+        Unreadable: when the database cannot be read, or holds no conversations that we know.
+    """
+    (look,) = gather(find_files([str(path)]).files, ReadOptions()) or (None,)
+    match look:
+        case FoundFile():
+            return _documents_of(look)
+        case SkippedFile(reason=reason) | UnreadableFile(reason=reason):
+            raise Unreadable(reason)
+        case None:
+            raise Unreadable("it is gone")
+
+
+def _folder_documents(path: Path, format_name: str) -> tuple[Document, ...]:
+    """Return the conversations of a folder over whose files they are spread.
+
+    Raises:
+        Unreadable: when no conversation is; each file has to be named then.
+    """
+    reading = ReadOptions(format=format_name)
+    if not _spread(gather(find_files([str(path)], limit=_GLANCE).files, reading)):
+        raise Unreadable(f"cannot read {path}: it is a folder; name a file")
+    found = _spread(gather(find_files([str(path)]).files, reading))
+    return tuple(document for each in found for document in _documents_of(each))
+
+
+def _spread(looks: Sequence[Look]) -> list[FoundFile]:
+    return [look for look in looks if isinstance(look, FoundFile) and look.is_spread]
+
+
+def _documents_of(found: FoundFile) -> tuple[Document, ...]:
+    return documents_from_events(FORMATS[found.guess.format], found.tell())
 
 
 def _window(name: str, settings: Settings) -> OpenedInput | None:
@@ -385,11 +432,13 @@ def named_files(names: Sequence[str]) -> Generator[Callable[[], Walk]]:
         with path.open("wb") as target, input_stream(PIPE) as source:
             copyfileobj(source, target)
         (piped,) = find_files([str(path)]).files
-        yield lambda: _with(find_files(others), replace(piped, alias="standard input"))
+        file = replace(piped, alias="standard input")
 
+        def find() -> Walk:
+            walk = find_files(others)
+            return replace(walk, files=(file, *walk.files))
 
-def _with(walk: Walk, file: File) -> Walk:
-    return replace(walk, files=(file, *walk.files))
+        yield find
 
 
 def _is_database(name: str) -> bool:

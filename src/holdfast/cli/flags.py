@@ -17,7 +17,6 @@ from holdfast.views.words import crop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
 
     from holdfast.config import Configuration, Key
 
@@ -40,7 +39,6 @@ __all__ = [
 ]
 
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
-Decorator: TypeAlias = Callable[[Wrapped], Wrapped]
 _FLAGS: dict[str, tuple[str, str, str]] = {
     "model_name": ("--model", "model.name", "The conversation's model; sizes the estimate."),
     "context_length": ("--context-length", "model.context_length", "The model's window in tokens."),

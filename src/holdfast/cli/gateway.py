@@ -64,17 +64,12 @@ def explained(*, file: str, as_json: bool) -> None:
 
 def _drawn(decisions: Sequence[Decision], others: int, view: OutputScreen) -> list[Line]:
     heading = ("request", "conversation", "how", "known", "new", "why")
-    rows = [
-        (
-            each.label,
-            each.conversation,
-            _how(each),
-            f"{each.known:,}",
-            ", ".join(f"{count} {kind}" for kind, count in Counter(each.new).items()) or "-",
-            each.why,
-        )
-        for each in decisions
-    ]
+    rows: list[tuple[str, ...]] = []
+    for each in decisions:
+        how = f"{each.how} of {each.origin}" if each.origin else str(each.how)
+        how += f" after {each.follows}" if each.follows else ""
+        new = ", ".join(f"{count} {kind}" for kind, count in Counter(each.new).items())
+        rows.append((each.label, each.conversation, how, f"{each.known:,}", new or "-", each.why))
     # In a pipe nothing is cropped: the reason is the last column.
     width = view.width if view.colored else None
     began = len({each.conversation for each in decisions})
@@ -82,9 +77,3 @@ def _drawn(decisions: Sequence[Decision], others: int, view: OutputScreen) -> li
     if others:
         total += f"; {others:,} others are no requests to a model, or have no body"
     return [*table([heading, *rows], width, right=frozenset({3})), (), (Styled(f"  {total}"),)]
-
-
-def _how(decision: Decision) -> str:
-    origin = f" of {decision.origin}" if decision.origin else ""
-    follows = f" after {decision.follows}" if decision.follows else ""
-    return f"{decision.how}{origin}{follows}"

@@ -64,12 +64,12 @@ def gateway_checks(
     yield from _running(settings.gateway)
     yield from _access(settings.gateway, environ)
     upstreams = upstreams_of(settings.gateway.upstreams, environ)
-    for dialect in _DIALECTS:
-        yield _key(dialect, upstreams)
+    used = {name: next(each for each in upstreams if each.fits(name, "*")) for name in _DIALECTS}
+    for dialect, upstream in used.items():
+        yield _key(dialect, upstream)
     if not offline:
-        used = [next(each for each in upstreams if each.fits(name, "*")) for name in _DIALECTS]
         named = {each.url for each in upstreams if each.is_named}
-        for url in dict.fromkeys([*named, *(each.url for each in used)]):
+        for url in dict.fromkeys([*named, *(each.url for each in used.values())]):
             found = reach_check(f"upstream {urlsplit(url).netloc}", url)
             if found.state is CheckState.FAIL and url not in named:
                 # Nobody may want the providers that the settings do not name.
@@ -151,9 +151,8 @@ def _access(settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[C
         yield Check("transport", CheckState.WARN, words, advice)
 
 
-def _key(dialect: str, upstreams: tuple[Upstream, ...]) -> Check:
+def _key(dialect: str, chosen: Upstream) -> Check:
     """Say whose key goes where a request of a dialect goes by default."""
-    chosen = next(each for each in upstreams if each.fits(dialect, "*"))
     place = urlsplit(chosen.url).netloc
     name = f"key {dialect}"
     if not chosen.credential:

@@ -47,7 +47,7 @@ from holdfast.wiring.import_pool import ImportPool
 from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Unpack
 
     from holdfast.agent_files.detection import Look
@@ -205,12 +205,16 @@ def _run(find: Callable[[], Walk], options: _Options, settings: Settings) -> Imp
 def _plan(stack: ExitStack, options: _Options, settings: Settings) -> ImportPlan:
     """Open the store, or one that goes away where nothing is to be stored."""
     rehearsed, name = options["dry_run"], options["format_name"]
-    job = None
+    stored = None
     if not rehearsed or _is_there(settings):
         store = stack.enter_context(closing(store_of(settings, os.environ)))
-        job = ImportJob(store, settings, live=options["watch"])
-    # Whoever names a format wants the files read as that, however they were read before.
-    is_known = job.is_known if job is not None and name == AUTO else _is_unknown
+        stored = ImportJob(store, settings, live=options["watch"])
+
+    def is_known(file: File) -> bool:
+        # Whoever names a format wants the files read as that, however they were read before.
+        return stored is not None and name == AUTO and stored.is_known(file)
+
+    job = stored
     if job is None or rehearsed:
         job = stack.enter_context(rehearsal(settings))
     return ImportPlan(
@@ -228,10 +232,6 @@ def _is_there(settings: Settings) -> bool:
     place = settings.store
     file = file_behind(place.url, place.profile, os.environ)
     return file is None or file.exists()
-
-
-def _is_unknown(_: File) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,9 +280,7 @@ def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
     return taking.result(walk, known, time.perf_counter() - started)
 
 
-def follow(
-    find: Callable[[], Walk], wanted: ImportPlan, sleep: Callable[[float], None] = time.sleep
-) -> ImportReport:
+def follow(find: Callable[[], Walk], wanted: ImportPlan) -> ImportReport:
     """Take everything, and then whatever is added, until somebody presses Ctrl-C."""
     started = time.perf_counter()
     walk = find()
@@ -303,7 +301,7 @@ def follow(
                 tell(f"{counted(count, 'message')} from {counted(files, 'file')}")
                 _show_troubles(done)
             while True:
-                sleep(wanted.interval)
+                time.sleep(wanted.interval)
                 if looks := watch.look():
                     _show_added(taking.take_all(looks), wanted)
         except KeyboardInterrupt:
@@ -349,7 +347,18 @@ class ImportRun:
         self._others |= {look.file.path: look for look in looks if not isinstance(look, FoundFile)}
         self._meter.begin(sum(found.size for found in finds))
         together = None if pool is None else pool.take(finds, self._take)
-        done = list(map(self._one, finds) if together is None else self._all(finds, together))
+        done: list[ImportResult] = []
+        if together is None:
+            for found in finds:
+                self._show(found)
+                done.append(self._kept(self._take(found)))
+        else:
+            # They are done in any order, and returned in the order of the finds.
+            by_path: dict[Path, ImportResult] = {}
+            for taken in together:
+                self._show(taken.found)
+                by_path[taken.found.files[0].path] = taken
+            done += (self._kept(by_path[found.files[0].path]) for found in finds)
         self._meter.end()
         return done
 
@@ -377,20 +386,6 @@ class ImportRun:
             seconds=seconds,
             tally=_together([each.tally for each in taken]),
         )
-
-    def _all(
-        self, finds: Sequence[FoundFile], together: Iterator[ImportResult]
-    ) -> Iterator[ImportResult]:
-        """Keep what is done in any order, and return it in the order of the finds."""
-        done: dict[Path, ImportResult] = {}
-        for taken in together:
-            self._show(taken.found)
-            done[taken.found.files[0].path] = taken
-        return (self._kept(done[found.files[0].path]) for found in finds)
-
-    def _one(self, found: FoundFile) -> ImportResult:
-        self._show(found)
-        return self._kept(self._take(found))
 
     def _show(self, found: FoundFile) -> None:
         self._meter.next(clean(Path(found.files[0].shown).name), found.size)

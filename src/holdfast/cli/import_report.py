@@ -123,6 +123,9 @@ class ImportReport:
             everything: Whether files without a session are listed that nobody named.
         """
         tally, count = self.tally, self.tally.count
+        formats = Counter[str]()
+        for each in self.taken:
+            formats[each.found.guess.format] += len(each.found.files)
         return {
             "sessions": len(tally.sessions),
             "messages": count.messages,
@@ -140,16 +143,10 @@ class ImportReport:
             "compactions": count.compactions,
             "bytes": self.bytes,
             "seconds": round(self.seconds, 3),
-            "formats": dict(self._formats()),
+            "formats": dict(formats),
             "statuses": dict(self.statuses()),
             "files": [*map(_taken_fields, self.taken), *self._others(everything=everything)],
         }
-
-    def _formats(self) -> Counter[str]:
-        found = Counter[str]()
-        for each in self.taken:
-            found[each.found.guess.format] += len(each.found.files)
-        return found
 
     def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
         for file in self.known:
@@ -233,9 +230,7 @@ def report_drawn(
     same = imported.statuses()[ImportStatus.UNCHANGED]
     if brought and same:
         lines.append((Styled(f"unchanged: {counted(same, 'file')}", "dim"),))
-    lines += _left_alone(imported)
-    lines += _silent(imported, verbose=verbose)
-    lines += _passed_over(imported, verbose=verbose)
+    lines += _not_taken(imported, verbose=verbose)
     lines += problems_drawn(imported, verbose=verbose)
     return lines
 
@@ -332,23 +327,18 @@ def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:
         yield (name, *(f"{figure:,}" for figure in compress(figures, shown)), "")
 
 
-def _left_alone(imported: ImportReport) -> Iterator[Line]:
+def _not_taken(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
+    """Say what was left alone, which files say nothing, and which were passed over."""
     for each in imported.tally.skipped:
         yield (
             Styled("left alone", "yellow"),
             Styled(f": session {each.session}: {each.reason}"),
         )
-
-
-def _silent(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
-    found = [each for each in imported.taken if each.status is ImportStatus.EMPTY]
-    named = [(file, each.reason) for each in found for file in each.found.files]
-    yield from _left_out("nothing said", "in which nothing is said", named, verbose=verbose)
-
-
-def _passed_over(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
-    named = [(each.file, each.reason) for each in imported.passed]
-    yield from _left_out("passed over", "without a session", named, verbose=verbose)
+    empty = [each for each in imported.taken if each.status is ImportStatus.EMPTY]
+    silent = [(file, each.reason) for each in empty for file in each.found.files]
+    yield from _left_out("nothing said", "in which nothing is said", silent, verbose=verbose)
+    passed = [(each.file, each.reason) for each in imported.passed]
+    yield from _left_out("passed over", "without a session", passed, verbose=verbose)
 
 
 def _left_out(

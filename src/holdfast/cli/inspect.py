@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from holdfast.cli.screen import OutputScreen
     from holdfast.config import Settings
-    from holdfast.formats import Document
     from holdfast.views.inspection import Inspection
 
 __all__ = [
@@ -97,11 +96,15 @@ def window_bar(usage: ContextMap, scale: MapScale) -> list[Line]:
     bar = [_run(kind, shares[kind], scale) for kind in kinds]
     bar.append(Styled(_FREE * (room - used), "dim"))
     place = min(round(scale.threshold / whole * room), room - 1)
-    return [
+    lines: list[Line] = [
         (Styled(" ["), *bar, Styled("]")),
         (Styled(_pointer(f"threshold {scale.threshold:,}", place + 2, scale.width), "dim"),),
-        *_overflow(usage, scale, room, whole),
     ]
+    if usage.tokens > scale.window:
+        place = min(round(scale.window / whole * room), room - 1)
+        pointer = _pointer(f"window {scale.window:,}", place + 2, scale.width)
+        lines.append((Styled(pointer, "bold red"),))
+    return lines
 
 
 def conversation_strip(usage: ContextMap, scale: MapScale) -> Line:
@@ -176,13 +179,6 @@ def _pointer(label: str, column: int, width: int) -> str:
     return f"{label} ^".rjust(column + 1)
 
 
-def _overflow(usage: ContextMap, scale: MapScale, room: int, whole: int) -> list[Line]:
-    if usage.tokens <= scale.window:
-        return []
-    place = min(round(scale.window / whole * room), room - 1)
-    return [(Styled(_pointer(f"window {scale.window:,}", place + 2, scale.width), "bold red"),)]
-
-
 _FIGURES = frozenset({0, 2, 3})
 
 
@@ -237,27 +233,21 @@ def command(**options: Unpack[_Options]) -> None:
     of one, or last: then its window is shown. Nothing is changed.
     """
     settings: Settings = configuration(options).settings
-    name, document, settings = _document(options, settings)
-    with about(name):
+    source = open_input(options["file"], options["format_name"], settings)
+    with about(source.name):
+        document = source.document(options["format_name"], options["conversation"])
+        # The model and the window are those that it was held with, unless flags name others.
+        settings = source.settings_for(document, settings, options)
         policy = policy_of(settings, fit=options["fit"])
         redactor = Redactor(settings.redaction.extra_patterns)
-        found = inspect_document(name, document, policy, counter_of(settings), redactor.redact)
+        found = inspect_document(
+            source.name, document, policy, counter_of(settings), redactor.redact
+        )
     if options["as_json"]:
         show_json(found.as_json(top=options["top"], messages=options["messages"]))
         return
     view = screen()
     view.show(inspection_drawn(found, view, top=options["top"], messages=options["messages"]))
-
-
-def _document(options: _Options, settings: Settings) -> tuple[str, Document, Settings]:
-    """Return the file, or the window of the stored session, with its name and its own settings.
-
-    Its model and window are those that it was held with, unless flags name others.
-    """
-    source = open_input(options["file"], options["format_name"], settings)
-    with about(source.name):
-        document = source.document(options["format_name"], options["conversation"])
-    return source.name, document, source.settings_for(document, settings, options)
 
 
 def inspection_drawn(

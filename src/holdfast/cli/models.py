@@ -39,9 +39,12 @@ def listed(*, as_json: bool) -> None:
         show_json([_fields(model, found) for model, found in places])
         return
     rows = [("model", "size", "what it is", "where it is")]
-    rows += [
-        (model.name, _size(model), model.purpose, _where(model, found)) for model, found in places
-    ]
+    for model, found in places:
+        if found is None:
+            where = as_typed(f"not here; holdfast models pull {model.name}")
+        else:
+            where = "in the home directory" if found.place == "home" else "in an installed package"
+        rows.append((model.name, _size(model), model.purpose, where))
     view = screen()
     view.show(table(rows, view.width, right=frozenset({1})))
 
@@ -87,13 +90,3 @@ def _fields(model: Model, found: FoundModel | None) -> dict[str, object]:
 
 def _size(model: Model) -> str:
     return f"{model.size / 1_000_000:.0f} MB"
-
-
-def _where(model: Model, found: FoundModel | None) -> str:
-    match found:
-        case None:
-            return as_typed(f"not here; holdfast models pull {model.name}")
-        case _ if found.place == "home":
-            return "in the home directory"
-        case _:
-            return "in an installed package"

@@ -60,10 +60,6 @@ def pointing(agent: str, url: str) -> Pointing:
     return AGENTS[agent](url)
 
 
-def _claude(url: str) -> Pointing:
-    return Pointing("claude", {"ANTHROPIC_BASE_URL": url}, dialect="anthropic")
-
-
 def _codex(url: str) -> Pointing:
     fields = {"name": "holdfast", "base_url": f"{url}/v1", "env_key": "OPENAI_API_KEY"}
     written = ", ".join(
@@ -96,37 +92,6 @@ def _opencode(url: str) -> Pointing:
     return Pointing("opencode", {"OPENCODE_CONFIG_CONTENT": json.dumps({"provider": providers})})
 
 
-def _gemini(url: str) -> Pointing:
-    return Pointing("gemini", {"GOOGLE_GEMINI_BASE_URL": url}, dialect="gemini")
-
-
-def _qwen(url: str) -> Pointing:
-    return Pointing("qwen", {"OPENAI_BASE_URL": f"{url}/v1"}, dialect="openai")
-
-
-def _copilot(url: str) -> Pointing:
-    return Pointing(
-        "copilot",
-        file="your environment, with a key and a model of that provider",
-        content=(
-            f"export COPILOT_PROVIDER_BASE_URL={url}/v1\n"
-            "export COPILOT_PROVIDER_API_KEY=KEY\nexport COPILOT_MODEL=MODEL\n"
-            "export COPILOT_PROVIDER_MAX_PROMPT_TOKENS=200000"
-        ),
-    )
-
-
-def _hermes(url: str) -> Pointing:
-    return Pointing(
-        "hermes",
-        file="~/.hermes/config.yaml",
-        content=(
-            f"model:\n  provider: custom\n  base_url: {url}/v1\n  api_key: KEY\n"
-            "  default: MODEL\n  context_length: 200000"
-        ),
-    )
-
-
 def _openclaw(url: str) -> Pointing:
     model = {"id": "MODEL", "name": "MODEL", "contextWindow": 200_000, "maxTokens": 8000}
     provider = {"baseUrl": f"{url}/v1", "apiKey": "KEY", "api": "openai-completions"}
@@ -139,26 +104,37 @@ def _openclaw(url: str) -> Pointing:
     )
 
 
-def _kimi(url: str) -> Pointing:
-    return Pointing(
+AGENTS: Mapping[str, Callable[[str], Pointing]] = {
+    "claude": lambda url: Pointing("claude", {"ANTHROPIC_BASE_URL": url}, dialect="anthropic"),
+    "codex": _codex,
+    "pi": _pi,
+    "hermes": lambda url: Pointing(
+        "hermes",
+        file="~/.hermes/config.yaml",
+        content=(
+            f"model:\n  provider: custom\n  base_url: {url}/v1\n  api_key: KEY\n"
+            "  default: MODEL\n  context_length: 200000"
+        ),
+    ),
+    "openclaw": _openclaw,
+    "opencode": _opencode,
+    "gemini": lambda url: Pointing("gemini", {"GOOGLE_GEMINI_BASE_URL": url}, dialect="gemini"),
+    "qwen": lambda url: Pointing("qwen", {"OPENAI_BASE_URL": f"{url}/v1"}, dialect="openai"),
+    "copilot": lambda url: Pointing(
+        "copilot",
+        file="your environment, with a key and a model of that provider",
+        content=(
+            f"export COPILOT_PROVIDER_BASE_URL={url}/v1\n"
+            "export COPILOT_PROVIDER_API_KEY=KEY\nexport COPILOT_MODEL=MODEL\n"
+            "export COPILOT_PROVIDER_MAX_PROMPT_TOKENS=200000"
+        ),
+    ),
+    "kimi": lambda url: Pointing(
         "kimi",
         file="~/.kimi-code/config.toml",
         content=(
             f'[providers.holdfast]\ntype = "openai"\nbase_url = "{url}/v1"\napi_key = "KEY"\n\n'
             '[models.MODEL]\nprovider = "holdfast"\nmodel = "MODEL"\nmax_context_size = 200000'
         ),
-    )
-
-
-AGENTS: Mapping[str, Callable[[str], Pointing]] = {
-    "claude": _claude,
-    "codex": _codex,
-    "pi": _pi,
-    "hermes": _hermes,
-    "openclaw": _openclaw,
-    "opencode": _opencode,
-    "gemini": _gemini,
-    "qwen": _qwen,
-    "copilot": _copilot,
-    "kimi": _kimi,
+    ),
 }

@@ -99,10 +99,11 @@ def table(rows: Sequence[Sequence[str]], width: int | None, *, right: frozenset[
         widths[-1] = max(width - sum(widths[:-1]) - 2 * len(widths), 8)
     found: list[Line] = []
     for number, row in enumerate(shown):
-        padded = [
-            _padded(crop(cell, widths[place]), widths[place], right=place in right)
-            for place, cell in enumerate(row)
-        ]
+        padded: list[str] = []
+        for place, cell in enumerate(row):
+            words = crop(cell, widths[place])
+            space = " " * (widths[place] - cells(words))
+            padded.append(space + words if place in right else words + space)
         found.append((Styled("  " + "  ".join(padded), "" if number else "bold"),))
     return found
 
@@ -123,11 +124,6 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
             shown, max(width, 20), initial_indent=indent, subsequent_indent=deeper
         ) or [""]
     return found
-
-
-def _padded(text: str, width: int, *, right: bool) -> str:
-    space = " " * (width - cells(text))
-    return space + text if right else text + space
 
 
 _NARROWEST = 40

@@ -104,22 +104,18 @@ def command(
             flags.append(Setting(path, checked(KEYS[path], value, origin), origin))
     settings = load(os.environ, flags).settings
     if agent is not None:
-        _print_setting(agent, settings, as_json=as_json)
+        way = pointing(agent, url_of(settings.gateway.host, settings.gateway.port))
+        fields = {
+            "agent": agent,
+            "environment": dict(way.environ),
+            "arguments": [*way.arguments] if not way.extension else [],
+            "file": way.file,
+            "content": way.content,
+        }
+        lines = way.by_hand.splitlines()
+        show_answer(fields, lambda _: [(Styled(line),) for line in lines], as_json=as_json)
         return
     _serve(settings, flags, workers, as_json=as_json)
-
-
-def _print_setting(agent: str, settings: Settings, *, as_json: bool) -> None:
-    way = pointing(agent, url_of(settings.gateway.host, settings.gateway.port))
-    fields = {
-        "agent": agent,
-        "environment": dict(way.environ),
-        "arguments": [*way.arguments] if not way.extension else [],
-        "file": way.file,
-        "content": way.content,
-    }
-    lines = way.by_hand.splitlines()
-    show_answer(fields, lambda _: [(Styled(line),) for line in lines], as_json=as_json)
 
 
 def _serve(settings: Settings, flags: list[Setting], workers: int, *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from holdfast.cli.screen import Styled, screen, show_answer, show_json, table, t
 from holdfast.views.words import clock_time, iso_time
 
 if TYPE_CHECKING:
-    from holdfast.gateway.tokens import AccessToken, TokenFile
+    from holdfast.gateway.tokens import TokenFile
 
 __all__ = ["command"]
 
@@ -66,13 +66,25 @@ def listed(*, as_json: bool) -> Exit:
     """List the tokens, also those that were revoked; what they are is not known here."""
     tokens = _tokens().tokens()
     if as_json:
-        show_json([_fields(each) for each in tokens])
+        show_json(
+            [
+                {
+                    "name": each.name,
+                    "tenant": each.tenant,
+                    "created": iso_time(each.created),
+                    "revoked": iso_time(each.revoked),
+                }
+                for each in tokens
+            ]
+        )
         return Exit.DONE
     if not tokens:
         tell("there are no tokens; the gateway serves this machine alone")
         return Exit.NOTHING_TO_DO
     rows = [("name", "tenant", "added", "state")]
-    rows += [(each.name, each.tenant, clock_time(each.created), _state(each)) for each in tokens]
+    for each in tokens:
+        state = "active" if each.revoked is None else f"revoked {clock_time(each.revoked)}"
+        rows.append((each.name, each.tenant, clock_time(each.created), state))
     view = screen()
     view.show(table(rows, view.width, right=frozenset()))
     return Exit.DONE
@@ -102,16 +114,3 @@ def _tokens() -> TokenFile:
     from holdfast.gateway.tokens import token_file
 
     return token_file(os.environ)
-
-
-def _fields(token: AccessToken) -> dict[str, object]:
-    return {
-        "name": token.name,
-        "tenant": token.tenant,
-        "created": iso_time(token.created),
-        "revoked": iso_time(token.revoked),
-    }
-
-
-def _state(token: AccessToken) -> str:
-    return "active" if token.revoked is None else f"revoked {clock_time(token.revoked)}"

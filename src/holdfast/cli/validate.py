@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from holdfast.cli.compress import window_of
 from holdfast.cli.files import about, open_input
 from holdfast.cli.flags import configuration, conversation_flag, store_flags
 from holdfast.cli.root import Exit, examples
@@ -116,7 +115,8 @@ def _judge(source: OpenedInput, options: _Options) -> _Verdict:
     raw = raw_document(document) if document.dialect == provider else None
     if raw is not None:
         return _verdict(raw, provider, document.format, converted=False)
-    body = DIALECTS[provider].encode(window_of(document))
+    # A session file also keeps what the model does not see any more.
+    body = DIALECTS[provider].encode(document.live)
     return _verdict(body, provider, document.format, converted=document.dialect != provider)
 
 
@@ -153,7 +153,16 @@ def raw_body(content: bytes, provider: str, format_name: str = "auto") -> Body |
     if body is None:
         return None
     name = detect(content).format if format_name == "auto" else format_name
-    return body if name == provider or (format_name == "auto" and _is_plain(body)) else None
+    if name == provider:
+        return body
+    # A role and some words are written alike in several dialects.
+    is_plain = bool(body.messages) and all(
+        message.get("role") in _PLAIN_SPEAKERS
+        and isinstance(message.get("content"), str)
+        and len(message) == 2
+        for message in body.messages
+    )
+    return body if format_name == "auto" and is_plain else None
 
 
 def raw_document(document: Document) -> Body | None:
@@ -168,7 +177,10 @@ def _located(value: object, provider: str) -> Body | None:
     key, system_keys = _KEYS[provider]
     if isinstance(value, list):
         entries = cast("list[object]", value)
-        return None if any(map(_is_conversation, entries)) else _body(entries, None)
+        records = (cast("Mapping[str, object]", each) for each in entries if isinstance(each, dict))
+        # A list of conversations is no list of messages.
+        is_body = all(find_conversation(each) is None for each in records)
+        return _body(entries, None) if is_body else None
     if not isinstance(value, dict):
         return None
     entry = cast("Mapping[str, object]", value)
@@ -183,20 +195,3 @@ def _body(messages: list[object], system: object) -> Body | None:
     if not all(isinstance(message, dict) for message in messages):
         return None
     return Body(cast("list[dict[str, object]]", messages), system)
-
-
-def _is_conversation(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and find_conversation(cast("Mapping[str, object]", value)) is not None
-    )
-
-
-def _is_plain(body: Body) -> bool:
-    """Say whether the messages are written alike in several dialects: a role and some words."""
-    return bool(body.messages) and all(
-        message.get("role") in _PLAIN_SPEAKERS
-        and isinstance(message.get("content"), str)
-        and len(message) == 2
-        for message in body.messages
-    )

@@ -111,18 +111,17 @@ def read_environment(environ: Mapping[str, str]) -> tuple[Setting, ...]:
         origin = Environment(variable)
         key = _VARIABLES.get(variable)
         if key is None:
-            raise _unknown(variable, origin)
+            former = {
+                f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()
+            }
+            if variable in former:
+                now = KEYS[former[variable]].variable
+                raise ConfigError(f"{origin} is now called {now}; rename it")
+            close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
+            raise ConfigError(f"there is no setting behind the {origin}; {hint}")
         found.append(Setting(key.path, read_text(key, environ[variable], origin), origin))
     return tuple(found)
-
-
-def _unknown(variable: str, origin: Environment) -> ConfigError:
-    former = {f"{_PREFIX}{old.upper().replace('.', '_')}": new for old, new in FORMER.items()}
-    if variable in former:
-        return ConfigError(f"{origin} is now called {KEYS[former[variable]].variable}; rename it")
-    close = difflib.get_close_matches(variable, _VARIABLES, 1, _NEAR)
-    hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_VARIABLES)}"
-    return ConfigError(f"there is no setting behind the {origin}; {hint}")
 
 
 def read_file(path: Path) -> tuple[Setting, ...]:
@@ -141,10 +140,6 @@ def read_file(path: Path) -> tuple[Setting, ...]:
         raise ConfigError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {reason_of(error)}") from None
-    return _parsed(text, path)
-
-
-def _parsed(text: str, path: Path) -> tuple[Setting, ...]:
     # Imported here because most commands find no file, and YAML costs more than they do.
     import yaml
 
@@ -156,7 +151,8 @@ def _parsed(text: str, path: Path) -> tuple[Setting, ...]:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigError(f"{path}, line {line}: not valid YAML: {error.problem}") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigError(f"{path} is not valid YAML: {_first_line(error)}") from None
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ConfigError(f"{path} is not valid YAML: {reason}") from None
 
 
 class _Reading:
@@ -199,7 +195,8 @@ def _entries(node: Node, above: str, reading: _Reading) -> list[tuple[ScalarNode
         return []
     named = above.removesuffix(".") or "the file"
     if not isinstance(node, MappingNode):
-        names = dict.fromkeys(path[len(above) :].partition(".")[0] for path in _below(above))
+        below = (path[len(above) :] for path in KEYS if path.startswith(above))
+        names = dict.fromkeys(path.partition(".")[0] for path in below)
         raise ConfigError(
             f"{named} ({reading.origin(node)}) holds no keys; allowed: {', '.join(names)}"
         )
@@ -209,14 +206,6 @@ def _entries(node: Node, above: str, reading: _Reading) -> list[tuple[ScalarNode
             raise ConfigError(f"{named} ({reading.origin(name)}) has a key that is not a name")
         found.append((name, value))
     return found
-
-
-def _below(above: str) -> Iterator[str]:
-    return (path for path in KEYS if path.startswith(above))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +238,13 @@ def load(environ: Mapping[str, str], flags: Sequence[Setting] = ()) -> Configura
     for setting in (*read_file(file), *read_environment(environ), *flags):
         chosen[setting.path] = setting
     settings = assemble({path: setting.value for path, setting in chosen.items()})
-    _check_patterns(settings.redaction.extra_patterns, chosen["redaction.extra_patterns"])
+    if patterns := settings.redaction.extra_patterns:
+        from holdfast.redaction import Redactor
+
+        try:
+            Redactor(patterns)
+        except ConfigError as error:
+            setting = chosen["redaction.extra_patterns"]
+            words = str(error).removeprefix(f"{setting.path}: ")
+            raise ConfigError(f"{setting.path} ({setting.origin}): {words}") from None
     return Configuration(settings, MappingProxyType(chosen), file)
-
-
-def _check_patterns(patterns: tuple[str, ...], setting: Setting) -> None:
-    if not patterns:
-        return
-    from holdfast.redaction import Redactor
-
-    try:
-        Redactor(patterns)
-    except ConfigError as error:
-        words = str(error).removeprefix(f"{setting.path}: ")
-        raise ConfigError(f"{setting.path} ({setting.origin}): {words}") from None

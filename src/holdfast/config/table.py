@@ -403,23 +403,10 @@ def read_text(key: Key, text: str, origin: Origin) -> object:
     return checked(key, parsed(key.kind, text), origin)
 
 
-def unknown(path: str, origin: Origin, *, spelled: str = "") -> ConfigError:
-    """Return the error for a key that this version does not have.
-
-    Args:
-        path: The key with its sections.
-        origin: Where it stands.
-        spelled: How the origin spells it, when that is not the path.
-    """
-    named = spelled or path
+def unknown(path: str, origin: Origin) -> ConfigError:
+    """Return the error for a key that this version does not have."""
     if path in FORMER:
-        return ConfigError(f"{named} ({origin}) is now called {FORMER[path]}; rename it")
-    nearest = _nearest(path)
-    hint = f"did you mean {nearest}?" if nearest else f"known keys: {', '.join(KEYS)}"
-    return ConfigError(f"there is no setting {named} ({origin}); {hint}")
-
-
-def _nearest(path: str) -> str:
+        return ConfigError(f"{path} ({origin}) is now called {FORMER[path]}; rename it")
     # A key in the wrong section shares its last name with the right one.
     leaves = {known.rpartition(".")[2]: known for known in KEYS}
     leaf = path.rpartition(".")[2]
@@ -428,7 +415,8 @@ def _nearest(path: str) -> str:
         *(leaves[each] for each in difflib.get_close_matches(leaf, leaves, 1, 0.75)),
         *difflib.get_close_matches(path, KEYS, 1, 0.6),
     )
-    return close[0] if close else ""
+    hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(KEYS)}"
+    return ConfigError(f"there is no setting {path} ({origin}); {hint}")
 
 
 _OPENING = """\
@@ -449,7 +437,15 @@ def template() -> str:
         *names, leaf = path.split(".")
         lines += _headings(section, tuple(names))
         section = tuple(names)
-        lines += _entry(key, leaf, "  " * len(names))
+        indent = "  " * len(names)
+        about = textwrap.wrap(
+            f"{key.about} Allowed: {key.allowed}.",
+            _WIDTH - len(indent) - 2,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        lines += (f"{indent}# {line}" for line in about)
+        lines.append(f"{indent}# {leaf}: {json.dumps(key.default)}")
     return "\n".join(lines) + "\n"
 
 
@@ -484,11 +480,3 @@ def _headings(before: tuple[str, ...], names: tuple[str, ...]) -> Iterator[str]:
             if depth == 0:
                 yield ""
             yield f"{'  ' * depth}{name}:"
-
-
-def _entry(key: Key, leaf: str, indent: str) -> Iterator[str]:
-    about = f"{key.about} Allowed: {key.allowed}."
-    width = _WIDTH - len(indent) - 2
-    for line in textwrap.wrap(about, width, break_long_words=False, break_on_hyphens=False):
-        yield f"{indent}# {line}"
-    yield f"{indent}# {leaf}: {json.dumps(key.default)}"

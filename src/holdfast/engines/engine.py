@@ -179,7 +179,15 @@ class Engine:
     def compaction(self, transcript: Transcript, request: Request = Request()) -> EnginePass:  # noqa: B008 - a frozen value
         """Begin a pass: yields what it asks of the summarizer, and returns the report."""
         started = self._setup.clock.now()
-        outcome = yield from self._pass(transcript, request)
+        cause = self._state.progress.blocked
+        if cause and not request.is_manual:
+            report = Report(messages_before=len(transcript), messages_after=len(transcript))
+            outcome: Outcome = Unchanged(transcript, report, advice(cause))
+        else:
+            context, policy = self._means(transcript, request), request.policy or self.policy
+            algorithm = self._setup.algorithm
+            flow = algorithm(transcript, policy, context, force=request.force)
+            outcome = yield from cast("Generator[Ask, object, Outcome]", flow)
         return self._concluded(outcome, request, started)
 
     def answer(self, ask: Ask, *, manual: bool) -> Answer:
@@ -388,17 +396,6 @@ class Engine:
         self._state = EngineState()
         self._journal = PassLog()
         self._aim()
-
-    def _pass(self, transcript: Transcript, request: Request) -> Generator[Ask, object, Outcome]:
-        cause = self._state.progress.blocked
-        if cause and not request.is_manual:
-            report = Report(messages_before=len(transcript), messages_after=len(transcript))
-            return Unchanged(transcript, report, advice(cause))
-        context = self._means(transcript, request)
-        policy = request.policy or self.policy
-        algorithm = self._setup.algorithm
-        flow = algorithm(transcript, policy, context, force=request.force)
-        return (yield from cast("Generator[Ask, object, Outcome]", flow))
 
     def _announce(self, ask: Ask) -> None:
         if self._setup.on_ask:

@@ -251,8 +251,15 @@ def attributed(before: Transcript, after: Transcript) -> Transcript:
     """
     at = newest_user(before)
     own = None if at is None or any(each is before[at] for each in after) else before[at]
-    carrier = None if own is None else _carrier(before, after, own)
     ours = {id(message) for message in before}
+    carrier = None
+    if own is not None:
+        theirs = (
+            at
+            for at in range(len(after) - 1, -1, -1)
+            if id(after[at]) not in ours and after[at].role is Role.USER
+        )
+        carrier = next((at for at in theirs if _around(after[at].text, own.text) is not None), None)
     found: list[Message] = []
     for index, message in enumerate(after):
         if message.summary is not None and id(message) not in ours:
@@ -279,10 +286,14 @@ def _unless_quoted(message: Message, before: Transcript) -> Message:
 def labelled(before: Transcript, after: Transcript, writer: str) -> Transcript:
     """Return the transcript with a line in every new note that could be read as the user's."""
     label = f"[Written by the engine {writer}, not by the user.]\n"
-    places = set(_borrowed(before, after))
-    return tuple(
-        _with_label(message, label) if at in places else message for at, message in enumerate(after)
-    )
+    found = list(after)
+    for at in _borrowed(before, after):
+        first, *rest = after[at].parts
+        opening = (Text(label.strip()), first)
+        if isinstance(first, Text):
+            opening = (replace(first, text=label + first.text),)
+        found[at] = replace(after[at], parts=(*opening, *rest))
+    return tuple(found)
 
 
 def borrowed(before: Transcript, after: Transcript) -> Iterator[str]:
@@ -299,20 +310,6 @@ def _borrowed(before: Transcript, after: Transcript) -> Iterator[int]:
             text = message.text.strip()
             if text and text not in said and not text.startswith(_MARKS):
                 yield at
-
-
-def _carrier(before: Transcript, after: Transcript, own: Message) -> int | None:
-    ours = {id(message) for message in before}
-    return next(
-        (
-            at
-            for at in range(len(after) - 1, -1, -1)
-            if id(after[at]) not in ours
-            and after[at].role is Role.USER
-            and _around(after[at].text, own.text) is not None
-        ),
-        None,
-    )
 
 
 def _around(text: str, words: str) -> tuple[str, str] | None:
@@ -344,12 +341,6 @@ def _parted(message: Message, own: Message) -> Iterator[Message]:
         why = Synthetic.SUMMARY if only_record else Synthetic.NOTE
         yield Message(Role.USER, note, synthetic=why)
     yield own
-
-
-def _with_label(message: Message, label: str) -> Message:
-    first, *rest = message.parts
-    opening = (replace(first, text=label + first.text),) if isinstance(first, Text) else None
-    return replace(message, parts=(*(opening or (Text(label.strip()), first)), *rest))
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,20 +380,15 @@ def plugin_pass(
         case Busy():
             return PassRefused("compress: an earlier call is still running")
         case Returned(handed):
-            return _judged(plugin.name, shown, handed, weigh)
-
-
-def _judged(
-    name: str, shown: PluginTranscript, handed: object, weigh: Weigh
-) -> Outcome | PassRefused:
-    try:
-        after = read_back(shown, handed)
-    except HoldfastError as error:
-        return PassRefused(f"what compress returned cannot be read: {error}")
-    fault = next(faults(shown, after, cast("Wire", handed), weigh), None)
-    if fault is not None:
-        return PassRefused(f"what compress returned cannot be used: {fault.message}")
-    return _outcome(name, shown.transcript, labelled(shown.transcript, after, name), weigh)
+            try:
+                after = read_back(shown, handed)
+            except HoldfastError as error:
+                return PassRefused(f"what compress returned cannot be read: {error}")
+            fault = next(faults(shown, after, cast("Wire", handed), weigh), None)
+            if fault is not None:
+                return PassRefused(f"what compress returned cannot be used: {fault.message}")
+            after = labelled(shown.transcript, after, plugin.name)
+            return _outcome(plugin.name, shown.transcript, after, weigh)
 
 
 def _outcome(name: str, before: Transcript, after: Transcript, weigh: Weigh) -> Outcome:

@@ -174,7 +174,20 @@ def prompt_block(
         projects: The files of the project, screened and redacted.
         redactor: Masks the secrets that somebody wrote into a file of memory by hand.
     """
-    sections = [_section(notebook, entries, redactor) for notebook, entries in notebooks if entries]
+    sections: list[str] = []
+    for notebook, entries in notebooks:
+        if not entries:
+            continue
+        # Masked before it is cut: half a secret is no longer known for one.
+        whole = redactor(f"\n{SEPARATOR}\n".join(entries))
+        room = notebook.limit * _PATIENCE
+        text, _ = softened(without_tags(whole[:room]))
+        section = f"## {notebook.title} ({notebook.file}, {usage(notebook, entries)})"
+        section += f"\n[Reference: {notebook.label}.]\n{fenced(notebook.file, text)}"
+        if len(whole) > room:
+            left = f"{len(whole) - room:,} characters do not fit and are left out"
+            section += f"\n[{left}; shorten the file]"
+        sections.append(section)
     if projects:
         files = "\n\n".join(
             f"### {_name(each.path)}"
@@ -202,14 +215,3 @@ def _name(source: str) -> str:
     """Return the name of a source on one line; a name that gives orders is none."""
     name = " ".join(_UNFIT.sub(" ", encodable(source)).split())[:_LONGEST_NAME]
     return softened(name)[0].strip("[]")
-
-
-def _section(notebook: Notebook, entries: Entries, redactor: Callable[[str], str]) -> str:
-    # Masked before it is cut: half a secret is no longer known for one.
-    whole = redactor(f"\n{SEPARATOR}\n".join(entries))
-    room = notebook.limit * _PATIENCE
-    text, _ = softened(without_tags(whole[:room]))
-    heading = f"## {notebook.title} ({notebook.file}, {usage(notebook, entries)})"
-    left = f"\n[{len(whole) - room:,} characters do not fit and are left out; shorten the file]"
-    rest = left if len(whole) > room else ""
-    return f"{heading}\n[Reference: {notebook.label}.]\n{fenced(notebook.file, text)}{rest}"

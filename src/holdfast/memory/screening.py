@@ -237,13 +237,25 @@ class Finding:
 def screen(text: str) -> tuple[Finding, ...]:
     """Return what is suspicious in a text, in the order of its lines."""
     lines = text.split("\n")
-    found = [
-        Finding("text with invisible signs", number, number, _sketch(_folded(line)))
+    folded = [_folded(line) for line in lines]
+    hidden = [
+        Finding("text with invisible signs", number, number, _sketch(folded[number - 1]))
         for number, line in enumerate(lines, 1)
         if not line.isascii() and HIDDEN.search(line)
     ]
-    found += _matched(lines)
-    return tuple(sorted(found, key=lambda each: (each.first, each.last, each.reason)))
+    # What the rules find, each place once.
+    found: dict[tuple[str, int, int], Finding] = {}
+    for number, line in enumerate(folded):
+        for view in dict.fromkeys(_all_views(line)):
+            for each in _found(LINE_RULES, [view], number):
+                found.setdefault((each.reason, each.first, each.last), each)
+    for start, stop in _runs(folded):
+        views = dict.fromkeys(zip(*map(_all_views, folded[start:stop]), strict=True))
+        for view in views:
+            for each in _found(SPAN_RULES, list(view), start):
+                found.setdefault((each.reason, each.first, each.last), each)
+    findings = [*hidden, *found.values()]
+    return tuple(sorted(findings, key=lambda each: (each.first, each.last, each.reason)))
 
 
 def softened(text: str) -> tuple[str, tuple[Finding, ...]]:
@@ -263,22 +275,6 @@ def softened(text: str) -> tuple[str, tuple[Finding, ...]]:
         for number, line in enumerate(text.split("\n"), 1)
     ]
     return "\n".join(lines), found
-
-
-def _matched(lines: list[str]) -> Iterator[Finding]:
-    """Yield what the rules find, each place once."""
-    found: dict[tuple[str, int, int], Finding] = {}
-    folded = [_folded(line) for line in lines]
-    for number, line in enumerate(folded):
-        for view in dict.fromkeys(_all_views(line)):
-            for each in _found(LINE_RULES, [view], number):
-                found.setdefault((each.reason, each.first, each.last), each)
-    for start, stop in _runs(folded):
-        views = dict.fromkeys(zip(*map(_all_views, folded[start:stop]), strict=True))
-        for view in views:
-            for each in _found(SPAN_RULES, list(view), start):
-                found.setdefault((each.reason, each.first, each.last), each)
-    yield from found.values()
 
 
 def _runs(lines: list[str]) -> Iterator[tuple[int, int]]:

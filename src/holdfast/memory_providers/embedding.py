@@ -204,18 +204,15 @@ def _vectors(weights: Mapping[str, Array], tokens: Sequence[Sequence[int]]) -> A
     states = _normalized(states, weights, "embeddings.LayerNorm")
     bias = ((mask - 1.0) * np.float32(1e9))[:, None, None, :]
     for layer in range(_LAYERS):
-        states = _layer(states, bias, weights, f"encoder.layer.{layer}")
+        name = f"encoder.layer.{layer}"
+        context = _attention(states, bias, weights, f"{name}.attention.self")
+        attended = _dense(context, weights, f"{name}.attention.output.dense")
+        states = _normalized(attended + states, weights, f"{name}.attention.output.LayerNorm")
+        wide = _gelu(_dense(states, weights, f"{name}.intermediate.dense"))
+        narrow = _dense(wide, weights, f"{name}.output.dense")
+        states = _normalized(narrow + states, weights, f"{name}.output.LayerNorm")
     mean = (states * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
     return mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), np.float32(1e-9))
-
-
-def _layer(states: Array, bias: Array, weights: Mapping[str, Array], name: str) -> Array:
-    context = _attention(states, bias, weights, f"{name}.attention.self")
-    attended = _dense(context, weights, f"{name}.attention.output.dense")
-    states = _normalized(attended + states, weights, f"{name}.attention.output.LayerNorm")
-    wide = _gelu(_dense(states, weights, f"{name}.intermediate.dense"))
-    narrow = _dense(wide, weights, f"{name}.output.dense")
-    return _normalized(narrow + states, weights, f"{name}.output.LayerNorm")
 
 
 def _attention(states: Array, bias: Array, weights: Mapping[str, Array], name: str) -> Array:

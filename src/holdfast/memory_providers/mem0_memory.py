@@ -158,8 +158,6 @@ class Mem0Memory(MemoryProvider):
 
     def _ready(self) -> Memories:
         """Return the client; making it asks the service whether it knows the key."""
-        from holdfast.memory_providers.mem0_memory import connect
-
         account = self._account
         with self._opening:
             if self._connection is None:
@@ -174,8 +172,6 @@ class Mem0Memory(MemoryProvider):
         try:
             yield
         except Exception as error:
-            from holdfast.memory_providers.mem0_memory import translated
-
             known = translated(error, self._service, self._account.timeout)
             if known is None:
                 raise

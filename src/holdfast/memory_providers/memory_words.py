@@ -242,19 +242,18 @@ class Unsent:
 
 
 def _present(sides: Iterable[tuple[Speaker, str]], mask: Mask) -> tuple[Utterance, ...]:
-    # Masked before it is cut: half a secret is no longer known for one.
-    return tuple(
-        Utterance(speaker, _cut(mask(encodable(text)))) for speaker, text in sides if text.strip()
-    )
-
-
-def _cut(text: str) -> str:
-    text = text.strip()
-    if len(text) <= _LONGEST_WORDS:
-        return text
-    half = _LONGEST_WORDS // 2
-    left_out = len(text) - 2 * half
-    return f"{text[:half]}\n[{left_out:,} characters left out]\n{text[-half:]}"
+    found: list[Utterance] = []
+    for speaker, text in sides:
+        if not text.strip():
+            continue
+        # Masked before it is cut: half a secret is no longer known for one.
+        words = mask(encodable(text)).strip()
+        if len(words) > _LONGEST_WORDS:
+            half = _LONGEST_WORDS // 2
+            left_out = f"[{len(words) - 2 * half:,} characters left out]"
+            words = f"{words[:half]}\n{left_out}\n{words[-half:]}"
+        found.append(Utterance(speaker, words))
+    return tuple(found)
 
 
 def _line(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -205,7 +205,12 @@ class SerialExecutor:
             self._jobs.append(ticket)
             # Whether there are jobs does not say it: those of a thread may all have been given up.
             if not self._has_thread:
-                self._start()
+                try:
+                    run_on_thread(self._work, name=self._name)
+                except RuntimeError:
+                    self._jobs.clear()
+                    raise
+                self._has_thread = True
         return ticket
 
     def give_up(self, ticket: Ticket) -> None:
@@ -243,28 +248,17 @@ class SerialExecutor:
                 lambda: self._current is None and not self._jobs, max(seconds, 0.0)
             )
 
-    def _start(self) -> None:
-        try:
-            run_on_thread(self._work, name=self._name)
-        except RuntimeError:
-            self._jobs.clear()
-            raise
-        self._has_thread = True
-
     def _work(self) -> None:
-        while (ticket := self._next()) is not None:
+        while True:
+            with self._changed:
+                ticket = self._current = self._jobs.popleft() if self._jobs else None
+                if ticket is None:
+                    # The thread ends under the same lock.
+                    self._has_thread = False
+                    self._changed.notify_all()
+                    return
+                ticket.since = time.monotonic()
             ticket.run()
-
-    def _next(self) -> Ticket | None:
-        """Return the next job; without one, the thread ends under the same lock."""
-        with self._changed:
-            self._current = self._jobs.popleft() if self._jobs else None
-            if self._current is None:
-                self._has_thread = False
-                self._changed.notify_all()
-            else:
-                self._current.since = time.monotonic()
-            return self._current
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,9 +394,12 @@ class TimeoutProvider:
         dropped = self._back.drop()
         if "shutdown" in dropped and running is not None:
             self._shut_down()
-        unmade = [label for label in dropped if label != "shutdown"]
+        unmade = Counter(label for label in dropped if label != "shutdown")
         hangs = f"{running.label} did not end in time" if running is not None else ""
-        rest = f"{len(unmade)} more calls were not made ({_listed(unmade)})" if unmade else ""
+        counts = (
+            f"{count} times {label}" if count > 1 else label for label, count in unmade.items()
+        )
+        rest = f"{unmade.total()} more calls were not made ({', '.join(counts)})" if unmade else ""
         said = "; ".join(filter(None, (waits, hangs, rest)))
         return f"{self.name}: {said}" if said else ""
 
@@ -425,13 +422,6 @@ class TimeoutProvider:
             job()
         except BaseException as error:  # noqa: BLE001 - a thread's edge; nobody else would see it
             self.troubles.has_raised(label, error)
-
-
-def _listed(labels: list[str]) -> str:
-    counts = {label: labels.count(label) for label in dict.fromkeys(labels)}
-    return ", ".join(
-        f"{count} times {label}" if count > 1 else label for label, count in counts.items()
-    )
 
 
 def _name_of(provider: MemoryProvider, seconds: float) -> str:

@@ -304,7 +304,17 @@ class ChatStream:
         self._usage = chunk.get("usage") or self._usage
         for choice in _items(chunk.get("choices"))[:1]:
             self._finish = choice.get("finish_reason") or self._finish
-            yield from self._delta(_fields(choice.get("delta")))
+            delta = _fields(choice.get("delta"))
+            for name in _REASONING:
+                if text := _text(delta.get(name)):
+                    self._words.setdefault(name, []).append(text)
+                    yield Thought(text)
+            for name in ("content", "refusal"):
+                if text := _text(delta.get(name)):
+                    self._words.setdefault(name, []).append(text)
+                    yield Spoken(text)
+            for piece in _items(delta.get("tool_calls")):
+                self._call(piece)
 
     def answer(self) -> _Fields:
         """Return the completion as the server writes it without streaming."""
@@ -338,18 +348,6 @@ class ChatStream:
             if call["name"] and object_in("".join(cast("list[str]", call["arguments"]))) is not None
         ]
         return self.answer() if self._calls or self._words else None
-
-    def _delta(self, delta: Mapping[str, object]) -> Iterator[Spoken | Thought]:
-        for name in _REASONING:
-            if text := _text(delta.get(name)):
-                self._words.setdefault(name, []).append(text)
-                yield Thought(text)
-        for name in ("content", "refusal"):
-            if text := _text(delta.get(name)):
-                self._words.setdefault(name, []).append(text)
-                yield Spoken(text)
-        for piece in _items(delta.get("tool_calls")):
-            self._call(piece)
 
     def _call(self, piece: Mapping[str, object]) -> None:
         call = self._calls[self._place(piece)]

@@ -225,9 +225,11 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         # A quoted name behind a slash is the last part of a route.
         if raw[site.start - 1 : site.start] == b"/" and site.sign[:1] in _MAY_QUOTE:
             continue
-        if phrase := _phrase(raw, site):
-            masked = phrase.stop
-            spans.append(phrase)
+        # A bare passphrase has spaces or hyphens between its words.
+        phrase = _PHRASE.match(raw, site.value) if site.kind is SecretKind.PASSWORD else None
+        if phrase and is_passphrase(phrase.group()):
+            masked = phrase.end()
+            spans.append(SecretSpan(*phrase.span()))
             continue
         loose = bool(_LOOSE.match(site.sign))
         value = read_value(raw, site.value, to_blank=loose or site.sign.rstrip().endswith(b":"))
@@ -237,7 +239,10 @@ def _bound(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         is_literal = is_literal or _is_colored(view, site, value)
         if not value.quoted and raw[value.stop : value.stop + 1] in _OPENS_CALL:
             value = _beyond_brackets(raw, value, literal=is_literal)
-        value = _before_wide_stop(view, value) if value and not view.text.isascii() else value
+        if value and not value.quoted and not view.text.isascii():
+            # The punctuation of a sentence that has no spaces ends it.
+            wide = _WIDE_STOP.search(view.text, value.start, value.stop)
+            value = Value(value.start, wide.start(), quoted=False) if wide else value
         if value is None or value.stop - value.start < _SHORTEST_PASSWORD:
             continue
         secret = raw[value.start : value.stop]
@@ -259,12 +264,6 @@ def _is_colored(view: TextViews, site: Site, value: Value) -> bool:
         return False
     secret = view.raw[value.start : value.stop]
     return len(secret) - len(secret.translate(None, b"0123456789")) >= _FEW_DIGITS
-
-
-def _phrase(raw: bytes, site: Site) -> SecretSpan | None:
-    """Return a bare passphrase, which has spaces or hyphens between its words."""
-    found = _PHRASE.match(raw, site.value) if site.kind is SecretKind.PASSWORD else None
-    return SecretSpan(*found.span()) if found and is_passphrase(found.group()) else None
 
 
 def _cannot_be_code(raw: bytes, site: Site, value: Value) -> bool:
@@ -309,12 +308,6 @@ def _beyond_brackets(raw: bytes, value: Value, *, literal: bool) -> Value | None
     if _CALLED.match(raw, value.start, value.stop) and (is_closed or not literal):
         return None
     return Value(value.start, whole.end(), quoted=False)
-
-
-def _before_wide_stop(view: TextViews, value: Value) -> Value:
-    """Return a bare value up to the punctuation of a sentence that has no spaces."""
-    found = None if value.quoted else _WIDE_STOP.search(view.text, value.start, value.stop)
-    return Value(value.start, found.start(), quoted=False) if found else value
 
 
 def _is_said(raw: bytes, site: Site, value: Value) -> bool:

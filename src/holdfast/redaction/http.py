@@ -137,18 +137,13 @@ def cookie_pass(view: TextViews, sites: Iterable[Site]) -> list[SecretSpan]:
         if line is None:
             continue
         seen = line.end()
-        spans += [
-            SecretSpan(cookie.start(2), cookie.end(2))
-            for cookie in _COOKIE.finditer(raw, line.start(1), seen)
-            if _identifies(cookie.group(1).lower(), cookie.group(2))
-        ]
+        for cookie in _COOKIE.finditer(raw, line.start(1), seen):
+            name, secret = cookie.group(1).lower(), cookie.group(2)
+            if name in _ATTRIBUTES or len(secret) < _SHORTEST_COOKIE or is_placeholder(secret):
+                continue
+            if _TELLING.search(name) or is_random(secret):
+                spans.append(SecretSpan(*cookie.span(2)))
     return spans
-
-
-def _identifies(name: bytes, value: bytes) -> bool:
-    if name in _ATTRIBUTES or len(value) < _SHORTEST_COOKIE or is_placeholder(value):
-        return False
-    return bool(_TELLING.search(name)) or is_random(value)
 
 
 def _is_credential(scheme: bytes, credential: bytes) -> bool:

@@ -136,7 +136,21 @@ class Redactor:
         return text
 
     def _spans(self, text: str, *, code_file: bool) -> list[SecretSpan]:
-        spans = _built_in_spans(survey(text), code_file=code_file)
+        view = survey(text)
+        spans: list[SecretSpan] = []
+        for find in _BY_SHAPE:
+            spans += find(view)
+        # Most texts have nothing for the passes below, and calling them in vain would cost more
+        # than the search for their anchors.
+        if addresses := find_addresses(view):
+            for find in _BY_ADDRESS:
+                spans += find(view, addresses)
+        if flags := find_flags(view):
+            for find in _BY_FLAG:
+                spans += find(view, flags)
+        if sites := find_sites(view):
+            for find in _BY_NAME if code_file else _BY_NAME + _NOISY:
+                spans += find(view, sites)
         for pattern in self._compiled:
             spans.extend(user_pattern_spans(pattern, text))
         return spans
@@ -149,37 +163,15 @@ class Redactor:
         """
         if any(stop - start > _LONGEST_MASK for start, stop in done.places):
             return True
-        joined = _GAP.join(done.text[start:stop] for start, stop in _windows(done))
+        windows: list[tuple[int, int]] = []
+        for start, stop in done.places:
+            first, last = max(0, start - _REACH), min(len(done.text), stop + _REACH)
+            if windows and first <= windows[-1][1]:
+                windows[-1] = (windows[-1][0], last)
+            else:
+                windows.append((first, last))
+        joined = _GAP.join(done.text[first:last] for first, last in windows)
         return bool(self._spans(joined, code_file=code_file))
-
-
-def _windows(done: Masked) -> list[tuple[int, int]]:
-    windows: list[tuple[int, int]] = []
-    for start, stop in done.places:
-        first, last = max(0, start - _REACH), min(len(done.text), stop + _REACH)
-        if windows and first <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], last)
-        else:
-            windows.append((first, last))
-    return windows
-
-
-def _built_in_spans(view: TextViews, *, code_file: bool) -> list[SecretSpan]:
-    spans: list[SecretSpan] = []
-    for find in _BY_SHAPE:
-        spans += find(view)
-    # Most texts have nothing for the passes below, and calling them in vain would cost more
-    # than the search for their anchors.
-    if addresses := find_addresses(view):
-        for find in _BY_ADDRESS:
-            spans += find(view, addresses)
-    if flags := find_flags(view):
-        for find in _BY_FLAG:
-            spans += find(view, flags)
-    if sites := find_sites(view):
-        for find in _BY_NAME if code_file else _BY_NAME + _NOISY:
-            spans += find(view, sites)
-    return spans
 
 
 @names_checked

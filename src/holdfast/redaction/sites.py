@@ -456,23 +456,16 @@ def read_value(raw: bytes, start: int, *, to_blank: bool = False) -> Value | Non
     """
     opening = _OPENING.match(raw, start) if raw[start : start + 1] in _MAY_OPEN else None
     if opening:
-        quoted = _quoted(raw, opening.end(), opening.group())
-        if quoted:
-            return quoted
-        start = opening.end()
+        start, delimiter = opening.end(), opening.group()
+        limit = start + LONGEST_VALUE
+        stop = raw.find(delimiter, start, limit)
+        while stop > start and len(delimiter) == 1 and raw[stop - 1] == 0x5C:
+            stop = raw.find(delimiter, stop + 1, limit)
+        # Most quotes close soon, so the line is only looked at up to there.
+        if stop > start and raw.find(b"\n", start, stop) < 0:
+            return Value(start, stop, quoted=True)
     # After a colon nothing but white space ends a value; passwords contain what would.
     to_blank = to_blank or raw[max(0, start - 2) : start] in _COLON
     bare = _AFTER_COLON if to_blank else _UNQUOTED
     found = bare.match(raw, start)
     return Value(start, found.end(), bool(opening)) if found else None
-
-
-def _quoted(raw: bytes, start: int, delimiter: bytes) -> Value | None:
-    limit = start + LONGEST_VALUE
-    stop = raw.find(delimiter, start, limit)
-    while stop > start and len(delimiter) == 1 and raw[stop - 1] == 0x5C:
-        stop = raw.find(delimiter, stop + 1, limit)
-    # Most quotes close soon, so the line is only looked at up to there.
-    if stop <= start or raw.find(b"\n", start, stop) >= 0:
-        return None
-    return Value(start, stop, quoted=True)

@@ -189,9 +189,15 @@ def vendors_by_opening() -> dict[bytes, dict[int, dict[bytes, list[Vendor]]]]:
     Longer prefixes come first.
     """
     lines = "".join((MODELS, FORGES, CLOUDS, MESSAGES_AND_MONEY)).split("\n")
-    vendors = sorted(map(_row, filter(None, lines)), key=lambda vendor: -len(vendor.prefix))
+    vendors: list[Vendor] = []
+    for line in filter(None, lines):
+        prefix, alphabet, least, most, proof = line.split()
+        longest = _UNLIMITED if most == "-" else int(most)
+        vendors.append(
+            Vendor(prefix.encode(), _ALPHABETS[alphabet], int(least), longest, Proof(proof))
+        )
     rows: dict[bytes, dict[int, dict[bytes, list[Vendor]]]] = {}
-    for vendor in vendors:
+    for vendor in sorted(vendors, key=lambda vendor: -len(vendor.prefix)):
         prefix = vendor.prefix
         lengths = rows.setdefault(prefix[:2], {})
         lengths.setdefault(len(prefix), {}).setdefault(prefix, []).append(vendor)
@@ -226,17 +232,6 @@ def _shows(secret: bytes, proof: Proof) -> bool:
             return _shows(secret, Proof.RANDOM) and not counts_up(secret)
         case _:
             assert_never(proof)
-
-
-def _row(line: str) -> Vendor:
-    prefix, alphabet, least, most, proof = line.split()
-    return Vendor(
-        prefix.encode(),
-        _ALPHABETS[alphabet],
-        int(least),
-        _UNLIMITED if most == "-" else int(most),
-        Proof(proof),
-    )
 
 
 _VENDORS = vendors_by_opening()

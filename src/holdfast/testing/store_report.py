@@ -49,12 +49,9 @@ class CapabilityReport:
             return f"{self.capability:<8} {missing}"
         if self.is_kept:
             return f"{self.capability:<8} yes, {self.passed} cases"
-        lines = [f"{self.capability:<8} broken, {len(self.failed)} cases of {self._count} fail"]
+        count = self.passed + len(self.failed)
+        lines = [f"{self.capability:<8} broken, {len(self.failed)} cases of {count} fail"]
         return "\n".join([*lines, *(f"         {each}" for each in self.failed)])
-
-    @property
-    def _count(self) -> int:
-        return self.passed + len(self.failed)
 
 
 def store_report(make: StoreFactory) -> tuple[CapabilityReport, ...]:

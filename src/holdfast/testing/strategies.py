@@ -127,12 +127,9 @@ def transcripts(draw: DrawFn, material: Material | None = None) -> Transcript:
         if draw(st.booleans()):
             messages.append(Message(Role.ASSISTANT, (Text(draw(words())),)))
     if made_of.has_open_calls and draw(st.booleans()):
-        messages.append(_without_result(draw(_step(made_of, "last"))))
+        call, *_ = draw(_step(made_of, "last"))
+        messages.append(call)
     return tuple(messages)
-
-
-def _without_result(step: list[Message]) -> Message:
-    return step[0]
 
 
 @st.composite

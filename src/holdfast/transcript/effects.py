@@ -104,17 +104,16 @@ def family(name: str) -> Family:
     local = name[:200].rpartition("__")[2].rpartition(".")[2]
     words = [word.lower() for word in _WORD.findall(local)]
     known = _BY_NAME.get("".join(words))
-    return known if known is not None else _by_words(frozenset(words))
-
-
-def _by_words(words: frozenset[str]) -> Family:
+    if known is not None:
+        return known
+    said = frozenset(words)
     for kind, telling in _BY_WORD:
-        if words & telling:
+        if said & telling:
             return kind
-    if words & _FILE_WORDS:
-        if words & _WRITE_WORDS:
+    if said & _FILE_WORDS:
+        if said & _WRITE_WORDS:
             return Family.WRITE
-        if words & _READ_WORDS:
+        if said & _READ_WORDS:
             return Family.READ
     return Family.OTHER
 

@@ -70,6 +70,8 @@ _LEFT_OUT = re.compile(r"^\[Of (.{1,300}) there is no room for: (.{1,2000})\]$",
 _TAG = re.compile(r"<(?=\\*/(?:project_)?rules>)")
 _ESCAPED_TAG = re.compile(r"<\\(?=\\*/(?:project_)?rules>)")
 _WIDEST = 60
+_UNLISTED = str.maketrans("[];", "(),")
+"""Signs that would end the list of what was left out, or an entry of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,9 @@ def rules_in(message: Message) -> Iterator[ProjectRules]:
         if not isinstance(part, Text) or is_printed(part.text):
             continue
         if _is_block(part):
-            yield from _read(part.text)
+            left = {file: tuple(names.split("; ")) for file, names in _LEFT_OUT.findall(part.text)}
+            for source, words in _BLOCK.findall(part.text):
+                yield ProjectRules(source, _ESCAPED_TAG.sub("<", words), left.get(source, ()))
         elif any(each in part.text for each in (*_HINTS, *_TAGGED_HINTS)):
             for piece in _by_program(part.text):
                 yield from _found(piece)
@@ -140,26 +144,16 @@ def fitted_rules(
             while taken < len(sections) and costs + count(sections[taken]) <= most:
                 costs += count(sections[taken])
                 taken += 1
-            left = tuple(_title(section) for section in sections[taken:])
+            firsts = (section.lstrip().partition("\n")[0] for section in sections[taken:])
+            left = (line.translate(_UNLISTED)[:_WIDEST] for line in firsts)
             text, cost = "".join(sections[:taken]).rstrip(), costs
             kept.append(ProjectRules(each.source, text, (*left, *each.left_out)))
         most -= cost
     return tuple(kept)
 
 
-def _title(section: str) -> str:
-    line = section.lstrip().partition("\n")[0].replace("[", "(").replace("]", ")").replace(";", ",")
-    return line[:_WIDEST]
-
-
 def _is_block(part: Part) -> bool:
     return isinstance(part, Text) and part.text.startswith(_OPEN) and part.text.endswith(_CLOSE)
-
-
-def _read(text: str) -> Iterator[ProjectRules]:
-    left = {source: tuple(names.split("; ")) for source, names in _LEFT_OUT.findall(text)}
-    for source, words in _BLOCK.findall(text):
-        yield ProjectRules(source, _ESCAPED_TAG.sub("<", words), left.get(source, ()))
 
 
 def _by_program(text: str) -> Iterator[str]:

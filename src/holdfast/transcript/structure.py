@@ -32,7 +32,7 @@ from holdfast.transcript.parts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.transcript.parts import Message, Part
 
@@ -215,41 +215,29 @@ def check(transcript: Sequence[Message]) -> tuple[Violation, ...]:
 
     Calls without a result at the very end are not a violation: their tools may be running.
     """
-    return tuple(_pairing(transcript))
-
-
-def _pairing(transcript: Sequence[Message]) -> Iterator[Violation]:
+    found: list[Violation] = []
     waiting: dict[str, int] = {}
     seen: set[str] = set()
     for index, message in enumerate(transcript):
-        if waiting and message.role is not Role.TOOL and not _continues(transcript, index):
-            yield from _unanswered(waiting)
+        role = message.role
+        # An assistant message may go on adding calls to those of its neighbor.
+        goes_on = index > 0 and role is transcript[index - 1].role is Role.ASSISTANT
+        if waiting and role is not Role.TOOL and not goes_on:
+            for call_id, at in waiting.items():
+                problem = f"call {call_id!r} has no result right after it"
+                found.append(Violation(at, "pairing", problem))
             waiting = {}
         for result in message.results:
             if waiting.pop(result.call_id, None) is None:
-                problem = "has two results" if result.call_id in seen else "does not exist"
-                yield Violation(
-                    index, "pairing", f"a result answers call {result.call_id!r}, which {problem}"
-                )
+                why = "has two results" if result.call_id in seen else "does not exist"
+                problem = f"a result answers call {result.call_id!r}, which {why}"
+                found.append(Violation(index, "pairing", problem))
         for call in message.calls:
             if call.id in waiting:
-                yield Violation(index, "pairing", f"call id {call.id!r} is used twice")
+                found.append(Violation(index, "pairing", f"call id {call.id!r} is used twice"))
             waiting[call.id] = index
             seen.add(call.id)
-
-
-def _continues(transcript: Sequence[Message], index: int) -> bool:
-    """Say whether an assistant message goes on adding calls to those of its neighbor."""
-    return (
-        transcript[index].role is Role.ASSISTANT
-        and index > 0
-        and transcript[index - 1].role is Role.ASSISTANT
-    )
-
-
-def _unanswered(waiting: dict[str, int]) -> Iterator[Violation]:
-    for call_id, at in waiting.items():
-        yield Violation(at, "pairing", f"call {call_id!r} has no result right after it")
+    return tuple(found)
 
 
 def shape(transcript: Sequence[Message], width: int = 60) -> str:

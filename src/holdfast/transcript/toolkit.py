@@ -99,13 +99,46 @@ class Toolkit:
 
     def action(self, call: ToolCall) -> Action:
         """Return what the call was for."""
-        arguments = _arguments(call.arguments)
-        kind = self.family(call.name)
+        arguments, tool = _arguments(call.arguments), call.name
+        kind = self.family(tool)
         if kind is Family.WRITE and arguments.get("command") == "view":
             kind = Family.READ
-        if kind in _LISTERS:
-            return _LISTERS[kind](call.name, arguments, self.redact)
-        return _READERS[kind](call.name, arguments)
+        match kind:
+            case Family.SHELL:
+                command = _first(arguments, _COMMAND)
+                return Action(kind, tool, command, files=patched_files(command))
+            case Family.READ:
+                path = _first(arguments, _PATH) or _first(arguments, ("input",))
+                paths = arguments.get("paths") or arguments.get("file_paths")
+                files = (path,)
+                if isinstance(paths, list):
+                    files = tuple(map(_words, cast("list[object]", paths)))
+                return Action(kind, tool, path, _range(arguments), tuple(filter(None, files)))
+            case Family.WRITE:
+                patch = _first(arguments, ("patch", "input", "diff"))
+                path = _first(arguments, _PATH)
+                files = (path,) if path else patched_files(patch)
+                content = _first(arguments, _CONTENT) or patch
+                return Action(kind, tool, path or " ".join(files), files=files, content=content)
+            case Family.SEARCH:
+                pattern = _first(arguments, _PATTERN)
+                places = (_words(arguments.get(key)) for key in _SCOPE)
+                scope = next((place for place in places if place not in {"", pattern}), "")
+                return Action(kind, tool, pattern, scope)
+            case Family.WEB:
+                about = _first(arguments, _WEB)
+            case Family.DELEGATE:
+                about = _first(arguments, _GOAL)
+            case Family.PLAN:
+                values = (arguments.get(key) for key in _PLAN)
+                plans = (cast("list[object]", each) for each in values if isinstance(each, list))
+                about = next((_plural(len(plan), "item") for plan in plans), "")
+            case Family.OTHER:
+                about = ""
+        if not about:
+            named = ((key, flat(_words(each), 80, self.redact)) for key, each in arguments.items())
+            about = ", ".join(f"{key}={text}" for key, text in named if text)
+        return Action(kind, tool, about)
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one informative line about the call and how it went."""
@@ -222,18 +255,6 @@ def _words(value: object) -> str:
             return ""
 
 
-def _shell(tool: str, arguments: Mapping[str, object]) -> Action:
-    command = _first(arguments, _COMMAND)
-    return Action(Family.SHELL, tool, command, files=patched_files(command))
-
-
-def _read(tool: str, arguments: Mapping[str, object]) -> Action:
-    path = _first(arguments, _PATH) or _first(arguments, ("input",))
-    paths = arguments.get("paths") or arguments.get("file_paths")
-    files = tuple(map(_words, cast("list[object]", paths))) if isinstance(paths, list) else (path,)
-    return Action(Family.READ, tool, path, _range(arguments), tuple(filter(None, files)))
-
-
 def _range(arguments: Mapping[str, object]) -> str:
     match arguments.get("view_range"):
         case [int(first), int(last)]:
@@ -252,47 +273,6 @@ def _number(arguments: Mapping[str, object], keys: tuple[str, ...]) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
-def _write(tool: str, arguments: Mapping[str, object]) -> Action:
-    patch = _first(arguments, ("patch", "input", "diff"))
-    path = _first(arguments, _PATH)
-    files = (path,) if path else patched_files(patch)
-    content = _first(arguments, _CONTENT) or patch
-    return Action(Family.WRITE, tool, path or " ".join(files), files=files, content=content)
-
-
-def _search(tool: str, arguments: Mapping[str, object]) -> Action:
-    pattern = _first(arguments, _PATTERN)
-    places = (_words(arguments.get(key)) for key in _SCOPE)
-    scope = next((place for place in places if place not in {"", pattern}), "")
-    return Action(Family.SEARCH, tool, pattern, scope)
-
-
-def _web(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
-    return Action(Family.WEB, tool, _first(arguments, _WEB) or _listed(arguments, redact))
-
-
-def _delegate(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
-    return Action(Family.DELEGATE, tool, _first(arguments, _GOAL) or _listed(arguments, redact))
-
-
-def _plan(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
-    for key in _PLAN:
-        value = arguments.get(key)
-        if isinstance(value, list):
-            items = cast("list[object]", value)
-            return Action(Family.PLAN, tool, _plural(len(items), "item"))
-    return Action(Family.PLAN, tool, _listed(arguments, redact))
-
-
-def _other(tool: str, arguments: Mapping[str, object], redact: Callable[[str], str]) -> Action:
-    return Action(Family.OTHER, tool, _listed(arguments, redact))
-
-
-def _listed(arguments: Mapping[str, object], redact: Callable[[str], str]) -> str:
-    pairs = ((key, flat(_words(value), 80, redact)) for key, value in arguments.items())
-    return ", ".join(f"{key}={text}" for key, text in pairs if text)
-
-
 def _matches(text: str) -> int:
     head = text[:200]
     words = head.split()
@@ -306,19 +286,6 @@ def _matches(text: str) -> int:
 def _plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
-
-_READERS = {
-    Family.SHELL: _shell,
-    Family.READ: _read,
-    Family.WRITE: _write,
-    Family.SEARCH: _search,
-}
-_LISTERS = {
-    Family.WEB: _web,
-    Family.DELEGATE: _delegate,
-    Family.PLAN: _plan,
-    Family.OTHER: _other,
-}
 
 _PLAIN = Toolkit()
 
@@ -384,20 +351,17 @@ def planned(
     number = next((str(fields[key]) for key in _NUMBERS if fields.get(key)), "")
     if number and fields.get("status"):
         status = flat(str(fields["status"]), _STATUS_WIDTH)
-        changed = (_with_status(item, number.lstrip("#"), status) for item in plan)
+        named = f"#{number.lstrip('#')} "
+        changed = (
+            PlanItem(item.text, status) if item.text.startswith(named) else item for item in plan
+        )
         return tuple(item for item in changed if item.status not in _DROPPED)
     if not number and fields.get("subject"):
-        named = _NUMBERED.search(answer[:200])
-        return (
-            (*plan, PlanItem(flat(f"#{named[1]} {fields['subject']}", _ITEM_WIDTH, redact)))
-            if named
-            else None
-        )
+        found = _NUMBERED.search(answer[:200])
+        if found is None:
+            return None
+        return (*plan, PlanItem(flat(f"#{found[1]} {fields['subject']}", _ITEM_WIDTH, redact)))
     return None
-
-
-def _with_status(item: PlanItem, number: str, status: str) -> PlanItem:
-    return PlanItem(item.text, status) if item.text.startswith(f"#{number} ") else item
 
 
 def _item(entry: object, redact: Callable[[str], str]) -> PlanItem | None:

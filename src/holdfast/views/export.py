@@ -109,7 +109,12 @@ def forked_sessions(store: Store, id_: str, name: str) -> ForkedSessions:
     lineage = store.lineage(id_)
     held: list[ForkedSession] = []
     others: list[ForkedSession] = []
-    pending = [(each.id, True) for each in _rotations(path_to(lineage, id_))]
+    pending: list[tuple[str, bool]] = []
+    # A session and those that were compacted into it are told as one.
+    for each in reversed(path_to(lineage, id_)):
+        pending.append((each.id, True))
+        if each.fork is not Fork.COMPRESSION:
+            break
     while pending:
         parent, fits = pending.pop()
         for child in children_of(lineage, parent):
@@ -157,14 +162,6 @@ def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> 
 
 def _lines(events: Iterable[Event], name: str) -> Iterator[str]:
     return (f"{line}\n" for line in _AGENT_WRITERS[name](events))
-
-
-def _rotations(path: Sequence[Session]) -> Iterator[Session]:
-    """Return a session and those that were compacted into it: they are told as one."""
-    for each in reversed(path):
-        yield each
-        if each.fork is not Fork.COMPRESSION:
-            return
 
 
 def _summed(relatives: Sequence[ForkedSession]) -> str:

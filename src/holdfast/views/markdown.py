@@ -140,6 +140,10 @@ def _tamed(text: str) -> str:
     """Return the text so that a reader of the page sees it and no program obeys it."""
     words = visible(text)
     lines = words.split("\n")
+
+    def backslashed(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith("`") else f"\\{found[0]}"
+
     for _ in range(_TRIES if len(words) <= _LONGEST else 0):
         escapes = _escapes("\n".join(lines))
         if escapes is None:
@@ -147,12 +151,8 @@ def _tamed(text: str) -> str:
         if not escapes:
             return "\n".join(lines)
         for place, marks in escapes:
-            lines[place] = marks.sub(_backslashed, lines[place], count=int(marks is not _LIVE))
+            lines[place] = marks.sub(backslashed, lines[place], count=int(marks is not _LIVE))
     return _fenced(words)
-
-
-def _backslashed(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith("`") else f"\\{found[0]}"
 
 
 def _escapes(text: str) -> set[tuple[int, re.Pattern[str]]] | None:
@@ -187,17 +187,13 @@ def _is_live(token: Token) -> bool:
     return token.type in {"html_inline", "image"}
 
 
-def _takes_any(url: str) -> bool:  # noqa: ARG001 - as the parser calls it
-    return True
-
-
 @cache
 def _parser() -> MarkdownIt:
     # Imported only here: whoever exports no Markdown needs none of it.
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
-    parser.validateLink = _takes_any
+    parser.validateLink = lambda url: True  # noqa: ARG005 - as the parser calls it
     return parser
 
 

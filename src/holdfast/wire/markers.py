@@ -136,7 +136,10 @@ class MarkedSummary:
 def write(summary: Summary, *, closed: bool) -> str:
     """Return the summary as a model reads it, with the end marker when something may follow."""
     check = f" check {summary.check}" if summary.check else ""
-    writer = "" if summary.origin == "holdfast" else f"{_BY}{_plain(summary.origin)}"
+    writer = ""
+    if summary.origin != "holdfast":
+        name = "".join(sign for sign in summary.origin if sign.isalnum() or sign in "-_.")
+        writer = f"{_BY}{name or 'unknown'}"
     end = f"{BLANK}{END}" if closed else ""
     return f"{_VERSION}{check}{writer}{_REFERENCE}\n{_WORDS}{BLANK}{escape(summary.text)}{end}"
 
@@ -184,10 +187,6 @@ def escape(text: str) -> str:
 
 def _unescape(text: str) -> str:
     return _ESCAPED_END.sub(r"[\1", text) if _END_WORDS in text else text
-
-
-def _plain(origin: str) -> str:
-    return "".join(letter for letter in origin if letter.isalnum() or letter in "-_.") or "unknown"
 
 
 def _read_ours(text: str) -> MarkedSummary | None:

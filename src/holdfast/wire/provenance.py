@@ -20,7 +20,7 @@ from holdfast.wire.markers import OURS, read, write
 from holdfast.wire.message_text import divided, marked_texts
 
 if TYPE_CHECKING:
-    from holdfast.transcript import Part, Transcript
+    from holdfast.transcript import Transcript
     from holdfast.wire.common import Body
 
 __all__ = [
@@ -129,12 +129,19 @@ def unsigned(_: str) -> str:
 
 def signed(transcript: Transcript, sign: Sign) -> Transcript:
     """Return the transcript with the check of our own summaries beside their text."""
-    return tuple(
-        replace(message, parts=tuple(_signed(part, sign) for part in message.parts))
-        if message.summary is not None
-        else message
-        for message in transcript
-    )
+    found: list[Message] = []
+    for message in transcript:
+        if message.summary is not None:
+            parts = (
+                replace(part, check=sign(part.text))
+                if isinstance(part, Summary) and part.is_ours
+                else part
+                for part in message.parts
+            )
+            found.append(replace(message, parts=tuple(parts)))
+        else:
+            found.append(message)
+    return tuple(found)
 
 
 def recognized(transcript: Transcript, sign: Sign) -> Transcript:
@@ -143,12 +150,6 @@ def recognized(transcript: Transcript, sign: Sign) -> Transcript:
     All others stay what they were read as: reference in a user's message, words in a reply.
     """
     return tuple([_recognized(message, sign) for message in transcript])
-
-
-def _signed(part: Part, sign: Sign) -> Part:
-    if isinstance(part, Summary) and part.is_ours:
-        return replace(part, check=sign(part.text))
-    return part
 
 
 def _recognized(message: Message, sign: Sign) -> Message:

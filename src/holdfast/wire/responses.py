@@ -336,7 +336,8 @@ def encode(transcript: Transcript) -> Body:
         system = as_string(first, first.parts, NAME)
     start = 0 if system is None else 1
     items = [item for message in transcript[start:] for item in write_message(message)]
-    return Body(_followed(items), system)
+    left = set(_unfollowed(items))
+    return Body([item for index, item in enumerate(items) if index not in left], system)
 
 
 def write_message(message: Message) -> list[Wire]:
@@ -393,23 +394,25 @@ def _spoken(message: Message, parts: Sequence[Part], fields: Wire) -> Wire:
     return item | fields
 
 
-def _followed(items: list[Wire]) -> list[Wire]:
-    """Return the items without reasoning that has lost what it reasoned for."""
-    kept: list[Wire] = []
+def _unfollowed(items: list[Wire]) -> list[int]:
+    """Return the places of reasoning that is not followed by what it reasoned for."""
+    found: list[int] = []
     is_followed = False
-    for item in reversed(items):
-        if item.get("type") != "reasoning":
-            is_followed = not _is_heard(item)
+    for index in range(len(items) - 1, -1, -1):
+        if _kind(items[index]) != "reasoning":
+            is_followed = not _is_heard(items[index])
         elif not is_followed:
-            continue
-        kept.append(item)
-    kept.reverse()
-    return kept
+            found.append(index)
+    return found
 
 
 def validate(body: Body) -> tuple[Violation, ...]:
     """Name every item that the API would refuse, and the rule it breaks."""
-    found: list[Violation] = [*_pairing(body.messages), *_successors(body.messages)]
+    found = [*_pairing(body.messages)]
+    problem = "a reasoning item is not followed by what it reasoned for"
+    found += (
+        Violation(index, "reasoning-successor", problem) for index in _unfollowed(body.messages)
+    )
     for index, item in enumerate(body.messages):
         found += _check_item(index, item)
     return tuple(sorted(found, key=lambda violation: violation.index))
@@ -476,13 +479,3 @@ def _pairing(items: list[Wire]) -> Iterator[Violation]:
 def _is_heard(item: Wire) -> bool:
     kind = item.get("type", "message")
     return kind in OUTPUTS or (kind == "message" and item.get("role") != "assistant")
-
-
-def _successors(items: list[Wire]) -> Iterator[Violation]:
-    is_followed = False
-    for index in range(len(items) - 1, -1, -1):
-        if _kind(items[index]) != "reasoning":
-            is_followed = not _is_heard(items[index])
-        elif not is_followed:
-            problem = "a reasoning item is not followed by what it reasoned for"
-            yield Violation(index, "reasoning-successor", problem)

@@ -12,17 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["ToolSpec", "write_tools"]
 
 
-def _no_parameters() -> Mapping[str, object]:
-    return {"type": "object", "properties": {}}
-
-
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """What a model may call."""
 
     name: str
     description: str
-    parameters: Mapping[str, object] = field(default_factory=_no_parameters)
+    parameters: Mapping[str, object] = field(
+        default_factory=lambda: {"type": "object", "properties": {}}
+    )
     """The JSON schema of the arguments, an object at its top."""
 
 

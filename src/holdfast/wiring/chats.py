@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.conversation import StoredConversation
     from holdfast.memory_providers.memory_files import MemoryFiles
-    from holdfast.memory_runtime import MemoryHub
     from holdfast.ports import ChatModel, Summarizer
     from holdfast.session import Session
     from holdfast.wiring.conversations import ConversationOptions
@@ -95,7 +94,11 @@ class Chats:
         """Address and provider that a resumed conversation brought along."""
         self._arriving: ChatModel | None = None
         """The model that a conversation is about to go on with."""
-        self.memory = self._memory_hub() if options.memory else None
+        self.memory = None
+        if options.memory:
+            self.memory = memory_hub_of(
+                settings, environ, project=self._directory, reserved=CORE_TOOLS
+            )
         self.store = store_of(settings, environ)
 
     @property
@@ -381,11 +384,6 @@ class Chats:
     @property
     def _directory(self) -> Path:
         return self._options.directory or Path.cwd()
-
-    def _memory_hub(self) -> MemoryHub:
-        return memory_hub_of(
-            self.settings, self._environ, project=self._directory, reserved=CORE_TOOLS
-        )
 
     def _check_reach(self, session: Session, chosen: Resumption) -> None:
         """Say that the model of a stored conversation cannot be had, rather than take another."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import logging
 import os
 from collections.abc import Callable
@@ -191,19 +192,13 @@ def estimate_tokens(
     scale = Scale(Estimator(family_of(model)))
     if isinstance(messages, str):
         return scale.text(messages)
-    schemas = scale.text(_as_json(tools)) if tools else 0
+    schemas = scale.text(json.dumps(tools, ensure_ascii=False, default=str)) if tools else 0
     transcript = read_messages(messages, format).transcript
     return schemas + scale.total(recognized(transcript, installation_sign))
 
 
 def _options_of(function: Callable[..., object]) -> tuple[str, ...]:
     return (*(function.__kwdefaults__ or ()), *Knobs.__annotations__)
-
-
-def _as_json(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 BUILT_IN = (DEFAULT, "truncate")
@@ -271,7 +266,9 @@ def load_engine(
     source = _source(name)
     if source is None:
         return _built_in(name, model, context_length, knobs)
-    tuned = _shared(name, knobs)
+    check_names(knobs, _SHARED_KNOBS, f"The engine {name}")
+    # A plug-in takes them under the names of the contract.
+    tuned = {_SHARED_KNOBS[key]: value for key, value in knobs.items()}
 
     def make() -> object:
         engine = source.make()
@@ -367,7 +364,10 @@ def _source(name: str, *, must_exist: bool = True) -> EngineSource | None:
     found = find_engine(name, home(os.environ))
     if found is not None or name in BUILT_IN:
         return found
-    missing = _unknown(name)
+    names = engine_names()
+    close = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+    missing = ConfigError(f"there is no engine {name!r}; {hint}")
     if must_exist:
         raise missing
 
@@ -375,13 +375,6 @@ def _source(name: str, *, must_exist: bool = True) -> EngineSource | None:
         raise missing
 
     return EngineSource(name, "nowhere", refuse)
-
-
-def _unknown(name: str) -> ConfigError:
-    names = engine_names()
-    close = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-    return ConfigError(f"there is no engine {name!r}; {hint}")
 
 
 def _built_in(
@@ -403,9 +396,3 @@ def _built_in(
         knobs=budgets,
     )
     return Truncating(name, lambda: Assembly().truncating(options))
-
-
-def _shared(name: str, knobs: EngineKnobs) -> dict[str, object]:
-    """Return the knobs that a plug-in takes, under the names of the contract."""
-    check_names(knobs, _SHARED_KNOBS, f"The engine {name}")
-    return {_SHARED_KNOBS[key]: value for key, value in knobs.items()}

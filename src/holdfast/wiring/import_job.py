@@ -172,10 +172,12 @@ class ImportJob:
         if is_whole and not tally.skipped:
             sessions = (*tally.sessions, *tally.grown, *tally.unchanged)
             self._files.enter(new.name, new.fingerprint, sessions)
-        status = _status(tally)
-        return ImportResult(
-            found, tally, status, _silence(found) if status is ImportStatus.EMPTY else ""
-        )
+        if tally.sessions or tally.grown:
+            return ImportResult(found, tally, ImportStatus.IMPORTED)
+        if tally.unchanged or tally.skipped:
+            return ImportResult(found, tally, ImportStatus.UNCHANGED)
+        silence = "nothing is said in it" if found.guess.confidence else found.guess.reason
+        return ImportResult(found, tally, ImportStatus.EMPTY, silence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,17 +200,6 @@ def _ends_whole(found: FoundFile) -> bool:
     if found.guess.format in IN_DATABASES:
         return True
     return all(ends_line(file.path) for file in found.files)
-
-
-def _silence(found: FoundFile) -> str:
-    """Return why a find told nothing."""
-    return "nothing is said in it" if found.guess.confidence else found.guess.reason
-
-
-def _status(tally: ImportTally) -> ImportStatus:
-    if tally.sessions or tally.grown:
-        return ImportStatus.IMPORTED
-    return ImportStatus.UNCHANGED if tally.unchanged or tally.skipped else ImportStatus.EMPTY
 
 
 def _origin(found: FoundFile) -> ImportOrigin:

@@ -255,9 +255,15 @@ class ImportPool:
         looks: list[Look | None] = [None] * len(files)
         for start, part in enumerate(parts):
             found = workers[start].looks()
-            looks[start :: len(workers)] = (
-                examine_all(part, reading) if found is None else _read_here(found, reading)
-            )
+            if found is None:
+                found = examine_all(part, reading)
+            else:
+                # What another process has found is read as it is here.
+                found = [
+                    replace(look, reading=reading) if isinstance(look, FoundFile) else look
+                    for look in found
+                ]
+            looks[start :: len(workers)] = found
         return cast("list[Look]", looks)
 
     def take(
@@ -321,13 +327,6 @@ def _load(waiting: deque[_Family], most: int) -> _Family:
     while waiting and (size := size + _size(waiting[0])) <= most:
         load += waiting.popleft()
     return load
-
-
-def _read_here(looks: Iterable[Look], reading: ReadOptions) -> list[Look]:
-    """Return what another process has found, to be read as it is here."""
-    return [
-        replace(look, reading=reading) if isinstance(look, FoundFile) else look for look in looks
-    ]
 
 
 def families_of(finds: Sequence[FoundFile]) -> list[_Family]:

@@ -109,7 +109,12 @@ def memory_of(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider 
     maker = _MAKERS.get(name)
     if maker is not None:
         return maker(settings, environ)
-    return _offered(name, memory_folder(settings.store.profile, environ))
+    for offer in entry_points(group=ENTRY_POINTS, name=name):
+        return _made(offer, memory_folder(settings.store.profile, environ))
+    raise ConfigError(
+        f"memory.provider is {name}; allowed: {', '.join(memory_names())}, or what a package "
+        f"offers among the entry points {ENTRY_POINTS}"
+    )
 
 
 def memory_names() -> tuple[str, ...]:
@@ -169,15 +174,6 @@ def _user(settings: Settings) -> str:
 
 def _redactor(settings: Settings) -> Callable[[str], str]:
     return Redactor(settings.redaction.extra_patterns).redact
-
-
-def _offered(name: str, folder: Path) -> MemoryProvider:
-    for each in entry_points(group=ENTRY_POINTS, name=name):
-        return _made(each, folder)
-    raise ConfigError(
-        f"memory.provider is {name}; allowed: {', '.join(memory_names())}, or what a package "
-        f"offers among the entry points {ENTRY_POINTS}"
-    )
 
 
 def _made(offer: EntryPoint, folder: Path) -> MemoryProvider:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, cast
 
 from holdfast.config import home
 from holdfast.errors import ConfigError
-from holdfast.providers.anthropic_model import AnthropicSummarizer
+from holdfast.providers.anthropic_model import AnthropicModel, AnthropicSummarizer
 from holdfast.providers.callable_summarizer import CallableSummarizer, ClientSummarizer
-from holdfast.providers.local_model import require
-from holdfast.providers.openai_model import OpenAISummarizer
+from holdfast.providers.local_model import LocalModel, require
+from holdfast.providers.openai_model import OpenAIModel, OpenAISummarizer
 from holdfast.providers.provider_errors import SERVER_KEY
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from holdfast.config import Settings
     from holdfast.ports import ChatModel, Summarizer
-    from holdfast.providers.local_model import LocalModel
     from holdfast.summary import Ask
 
     Writer: TypeAlias = (
@@ -201,10 +200,6 @@ def model_of(
     served, plain = provider_of(name, provider, base_url)
     if served == "local":
         return local_model(plain, context_length, environ)
-    # Imported only here: a model on this machine needs no other SDK.
-    from holdfast.providers.anthropic_model import AnthropicModel
-    from holdfast.providers.openai_model import OpenAIModel
-
     chosen = AnthropicModel if served == "anthropic" else OpenAIModel
     # A provider's own key is found by its SDK, and never sent to another server.
     key = environ.get(SERVER_KEY, "").strip() if base_url else ""
@@ -222,8 +217,6 @@ def local_model(
         ConfigError: when there is no such model.
         ModelMissing: when its files are not here.
     """
-    from holdfast.providers.local_model import LocalModel
-
     if name not in _LOCAL:
         raise ConfigError(f"there is no local model {name!r}; there are: {', '.join(_LOCAL)}")
     found = require(_LOCAL[name], home(os.environ if environ is None else environ))
@@ -234,8 +227,6 @@ def local_model(
 
 def summarizer_by(model: LocalModel, *, timeout: float = 300.0) -> Summarizer:
     """Return the model on this machine as the one that writes summaries; starts its server."""
-    from holdfast.providers.openai_model import OpenAISummarizer
-
     return OpenAISummarizer(
         model.name,
         base_url=f"{model.base_url}/v1",

@@ -65,7 +65,9 @@ def resumption(
     model = session.model if keeps and not is_same else configured
     held = session.context_length
     if held is None and session.model:
-        held = known_window(session.model) or _assumed(tokens)
+        # Of a model that nothing is known of, what it has been given.
+        assumed = WINDOW if tokens <= WINDOW else max(_LARGER_WINDOW, tokens)
+        held = known_window(session.model) or assumed
     stated = settings.model.context_length if names_window or model == configured else None
     if keeps and not names_window:
         window = session.context_length or stated or held or WINDOW
@@ -130,8 +132,3 @@ def settings_for(
     if window and not names_window:
         model = replace(model, context_length=window)
     return replace(settings, model=model)
-
-
-def _assumed(tokens: int) -> int:
-    """Return the window of a model that nothing is known of but what it has been given."""
-    return WINDOW if tokens <= WINDOW else max(_LARGER_WINDOW, tokens)

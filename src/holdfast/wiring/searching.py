@@ -9,7 +9,7 @@ from holdfast.conversation.searching import SessionSearch
 from holdfast.errors import ConfigError
 from holdfast.recall.arguments import SearchArguments
 from holdfast.system.system_clock import SystemClock
-from holdfast.wiring.stores import open_store, profile_names, store_file
+from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,12 @@ def session_search(**arguments: Unpack[Searching]) -> dict[str, object]:
     place = arguments.pop("store", None)
     budget = arguments.pop("budget", None)
     current = arguments.pop("current", None)
-    store = _configured() if place is None else open_store(place, os.environ)
+    if place is None:
+        from holdfast.config import load
+
+        store = store_of(load(os.environ).settings, os.environ)
+    else:
+        store = open_store(place, os.environ)
     try:
         return search_in(store, current=current, budget=budget).session_search(**arguments)
     finally:
@@ -85,10 +90,3 @@ def open_profile(name: str, environ: Mapping[str, str]) -> Store:
     from holdfast.stores.sqlite import SqliteStore
 
     return SqliteStore(store_file("sqlite", name, environ), read_only=True)
-
-
-def _configured() -> Store:
-    from holdfast.config import load
-    from holdfast.wiring.stores import store_of
-
-    return store_of(load(os.environ).settings, os.environ)

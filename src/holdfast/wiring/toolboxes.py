@@ -84,13 +84,10 @@ def toolbox_for(chat: StoredConversation, kit: Kit) -> Toolbox:
 
     remembered = memory_tools(kit.memory) if kit.memory else ()
     tools = [*_work(chat, kit), *remembered, Delegate(chat, kit.model, for_child)]
-    return _box([*tools, *_engine_tools(chat, tools)], kit)
-
-
-def _engine_tools(chat: StoredConversation, others: list[Tool]) -> list[Tool]:
-    """Return what a plug-in engine offers, but for names that are taken."""
-    taken = [tool.spec.name for tool in others]
-    return [EngineTool(chat, spec) for spec in chat.engine_tools(reserved=taken)]
+    # A plug-in engine offers tools too, but for names that are taken.
+    taken = [tool.spec.name for tool in tools]
+    offered = (EngineTool(chat, spec) for spec in chat.engine_tools(reserved=taken))
+    return _box([*tools, *offered], kit)
 
 
 def _work(chat: StoredConversation, kit: Kit) -> list[Tool]:

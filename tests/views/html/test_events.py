@@ -2,7 +2,7 @@
 
 from holdfast.session import CompactionRecord, Entry, Fork, Kind, Session
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text
-from holdfast.views.html.events import Jumps, event_shown
+from holdfast.views.html.page import Jumps, event_shown
 from holdfast.views.messages import Visibility
 from holdfast.views.timeline import (
     TimelineCompaction,

@@ -236,8 +236,12 @@ def names() -> list[str]:
     return sorted(f"/{name}" for name in _KNOWN)
 
 
-def _help(_: ChatRoom, __: str) -> list[Line]:
-    usages = [_usage(command) for command in COMMANDS]
+def list_commands(_: ChatRoom, __: str) -> list[Line]:
+    """List the commands with what each does."""
+    usages: list[str] = []
+    for command in COMMANDS:
+        also = "".join(f", /{alias}" for alias in command.aliases)
+        usages.append(f"/{command.name}{also} {command.argument}".rstrip())
     width = max(map(len, usages))
     lines: list[Line] = [
         (Styled(f"{usage:<{width}}  ", "cyan"), Styled(command.about))
@@ -246,19 +250,16 @@ def _help(_: ChatRoom, __: str) -> list[Line]:
     return [*lines, (), *((Styled(words, "dim"),) for words in _KEYS)]
 
 
-def _usage(command: SlashCommand) -> str:
-    also = "".join(f", /{alias}" for alias in command.aliases)
-    return f"/{command.name}{also} {command.argument}".rstrip()
-
-
-def _retry(room: ChatRoom, _: str) -> list[Line]:
+def retry(room: ChatRoom, _: str) -> list[Line]:
+    """Let the model answer what the user said last."""
     if not room.chat.log or room.chat.log[-1].message.role is Role.ASSISTANT:
         return [(Styled("nothing waits for an answer"),)]
     play(room, room.agent.answer())
     return []
 
 
-def _leave(_: ChatRoom, __: str) -> list[Line]:
+def leave(_: ChatRoom, __: str) -> list[Line]:
+    """End the chat."""
     raise LeaveChat
 
 
@@ -438,7 +439,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("undo", "Take the newest compaction or rewind back.", undo),
     SlashCommand("redo", "Bring back what an undo took away.", redo),
     SlashCommand("rewind", "Take the last turns out of the window.", rewind, "[turns]"),
-    SlashCommand("retry", "Let the model answer what you said last.", _retry),
+    SlashCommand("retry", "Let the model answer what you said last.", retry),
     SlashCommand("pin", "Keep your last message as it is.", pin),
     SlashCommand("goal", "Show, set or drop the goal.", goal, "[text|-]"),
     SlashCommand("title", "Show or set the title.", title, "[text]"),
@@ -454,7 +455,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand("search", "Find what was ever said.", search, "[here] WORDS"),
     SlashCommand("memory", "Show or edit what is remembered.", memory, "[add|remove TEXT]"),
     SlashCommand("tools", "List what the model may use.", tools),
-    SlashCommand("help", "List the commands.", _help),
-    SlashCommand("quit", "Leave; the conversation can be resumed.", _leave, aliases=("exit",)),
+    SlashCommand("help", "List the commands.", list_commands),
+    SlashCommand("quit", "Leave; the conversation can be resumed.", leave, aliases=("exit",)),
 )
 _KNOWN = {name: each for each in COMMANDS for name in (each.name, *each.aliases)}

@@ -128,15 +128,7 @@ def status_line(status: Status, footing: CostStatus, width: int) -> Line:
     bar = Styled(_FULL * filled + _EMPTY * (_BAR - filled), style)
     figures = f" {_short(status.tokens)}/{_short(status.threshold)} tokens ({status.share:.0%})"
     line: list[Styled] = [bar, Styled(crop(figures, max(width - _BAR, 1)), style)]
-    for piece in _rest(status, footing):
-        room = width - sum(cells(span.text) for span in line) - len(_SEPARATOR)
-        if words := piece.within(room):
-            line.append(Styled(f"{_SEPARATOR}{words}", piece.style))
-    return tuple(line)
-
-
-def _rest(status: Status, footing: CostStatus) -> list[_Piece]:
-    found: list[_Piece] = []
+    pieces: list[_Piece] = []
     if status.troubles:
         # Who failed and how, without the details that follow.
         words = clean(status.troubles[0])
@@ -144,23 +136,27 @@ def _rest(status: Status, footing: CostStatus) -> list[_Piece]:
         cause = _CLAUSE_END.split(words.removeprefix(lead), maxsplit=1)[0] or words
         head = crop(f"{lead}{cause.removesuffix('.')}", _HEADLINE)
         forms = (f"{head}, /status", head, "warning, /status", "warning", "!")
-        found.append(_Piece(forms, "bold yellow"))
+        pieces.append(_Piece(forms, "bold yellow"))
     if status.compacting:
-        found.append(_Piece(("folding in the background",), "bold cyan"))
+        pieces.append(_Piece(("folding in the background",), "bold cyan"))
     elif status.undone:
-        found.append(_Piece(("undone, /redo",), "cyan"))
+        pieces.append(_Piece(("undone, /redo",), "cyan"))
     if footing.trouble:
-        found.append(_Piece((footing.trouble,), "yellow"))
+        pieces.append(_Piece((footing.trouble,), "yellow"))
     if footing.cached is not None:
-        found.append(_Piece((f"cache {footing.cached:.0%}",)))
+        pieces.append(_Piece((f"cache {footing.cached:.0%}",)))
     if footing.cost is not None:
         digits = 4 if footing.cost < 1 else 2
-        found.append(_Piece((f"${footing.cost:.{digits}f}",)))
+        pieces.append(_Piece((f"${footing.cost:.{digits}f}",)))
     if status.compactions:
-        found.append(_Piece((f"folded {status.compactions}x",)))
-    found.append(_Piece((clean(status.model) or "no model",)))
-    found.append(_Piece((clean(status.title) or status.session,), least=_TITLE))
-    return found
+        pieces.append(_Piece((f"folded {status.compactions}x",)))
+    pieces.append(_Piece((clean(status.model) or "no model",)))
+    pieces.append(_Piece((clean(status.title) or status.session,), least=_TITLE))
+    for piece in pieces:
+        room = width - sum(cells(span.text) for span in line) - len(_SEPARATOR)
+        if words := piece.within(room):
+            line.append(Styled(f"{_SEPARATOR}{words}", piece.style))
+    return tuple(line)
 
 
 def _short(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom, PromptReader
     from holdfast.config import Setting, Settings
     from holdfast.wiring.chats import ChatOptions, Chats
-    from holdfast.wiring.conversations import Conversation
 
 __all__ = ["command"]
 
@@ -84,8 +83,10 @@ def command(*, summarizer: str | None, **options: Unpack[_Options]) -> Exit:
 
 def _begun(settings: Settings, options: _Options) -> Exit:
     # Imported only here, so that help does not wait for SDKs.
-    from holdfast.cli.chat.loop import converse, greeting, report_turns
+    from holdfast.cli.chat.loop import converse, farewell, greeting, report_turns
+    from holdfast.cli.chat.rehearsed import show_rehearsed
     from holdfast.cli.chat.room import ChatRoom
+    from holdfast.views.sessions import find_session
     from holdfast.wiring.chats import Chats
 
     silence_log("holdfast")
@@ -109,7 +110,9 @@ def _begun(settings: Settings, options: _Options) -> Exit:
     chosen = _chat_options(options, approve, is_rehearsal=is_rehearsal)
     chats = Chats(settings, os.environ, replace(chosen, fold=fold))
     with _closing(chats):
-        room = ChatRoom(chats, _conversation(chats, options))
+        name = options["resume"]
+        resumed = find_session(chats.store, name).id if name else ""
+        room = ChatRoom(chats, chats.begin(resumed, options["system"]))
         rooms.append(room)
         reader = room.reader = _reader(room, options, is_rehearsal=is_rehearsal)
         if options["as_json"]:
@@ -117,23 +120,16 @@ def _begun(settings: Settings, options: _Options) -> Exit:
         else:
             room.show(greeting(room))
             turns, failed = converse(room, reader)
-            _ended(room, is_rehearsal=is_rehearsal)
+            if is_rehearsal:
+                show_rehearsed(room)
+            else:
+                room.show(farewell(room))
     if failed and reader.echoes:
         return Exit.FAILED
     if reader.echoes and not turns:
         tell("nothing was said: standard input was empty")
         return Exit.NOTHING_TO_DO
     return Exit.DONE
-
-
-def _ended(room: ChatRoom, *, is_rehearsal: bool) -> None:
-    from holdfast.cli.chat.loop import farewell
-    from holdfast.cli.chat.rehearsed import show_rehearsed
-
-    if is_rehearsal:
-        show_rehearsed(room)
-    else:
-        room.show(farewell(room))
 
 
 def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Options]:
@@ -164,13 +160,6 @@ def _chat_options(
     return replace(chosen, tools=False, memory=False, longest_answer=LONGEST_ANSWER)
 
 
-def _conversation(chats: Chats, options: _Options) -> Conversation:
-    from holdfast.views.sessions import find_session
-
-    name = options["resume"]
-    return chats.begin(find_session(chats.store, name).id if name else "", options["system"])
-
-
 def _reader(room: ChatRoom, options: _Options, *, is_rehearsal: bool) -> PromptReader:
     from holdfast.cli.chat.room import LineReader
 
@@ -179,18 +168,9 @@ def _reader(room: ChatRoom, options: _Options, *, is_rehearsal: bool) -> PromptR
 
         return LineReader(REHEARSAL)
     if options["as_json"] or not _is_terminal():
-        return LineReader(_piped())
-    return _terminal(room)
-
-
-def _piped() -> Iterator[str]:
-    """Yield the lines of standard input; bytes that are no text become question marks."""
-    if sys.stdin is not None:
-        for line in sys.stdin.buffer:
-            yield line.decode("utf-8", "replace")
-
-
-def _terminal(room: ChatRoom) -> PromptReader:
+        # Bytes that are no text become question marks.
+        lines = sys.stdin.buffer if sys.stdin is not None else ()
+        return LineReader(line.decode("utf-8", "replace") for line in lines)
     from holdfast.cli.chat.commands import names
     from holdfast.cli.chat.turns import show_news
 

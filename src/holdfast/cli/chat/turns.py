@@ -131,22 +131,6 @@ def readable(text: str) -> str:
     )
 
 
-def _remark(event: WindowCompacted | Warned | Retrying | Stopped | Done) -> tuple[str, str]:
-    """Return what we say of an event and how it looks; an answer that ended speaks for itself."""
-    match event:
-        case WindowCompacted(record):
-            return f"[folded] {fold_line(record)}", "bold green"
-        case Warned(text):
-            return f"[warning] {text}", "yellow"
-        case Retrying(reason, seconds):
-            when = f"again in {seconds:g} s" if seconds else "again"
-            return f"[{when}] {reason}", "yellow"
-        case Stopped(reason):
-            return f"[stopped] {reason}", "bold red"
-        case Done(is_cut=is_cut):
-            return ("[cut off at the longest answer]", "dim") if is_cut else ("", "")
-
-
 class TurnView:
     """Where a turn is drawn; it remembers whether the cursor stands inside a line."""
 
@@ -167,18 +151,35 @@ class TurnView:
         """Draw one thing that happened."""
         match event:
             case TextStreamed(text):
-                self._say(text)
+                if self._thinking:
+                    self.end_line()
+                if self._flow is None and self._wraps:
+                    self._flow = LineWrapper(self._view.width)
+                shown = readable(text)
+                self._write(self._flow.push(shown) if self._flow else shown)
             case ThinkingStreamed():
-                self._think()
+                if not self._thinking:
+                    self.end_line()
+                    self._write("(thinking)")
+                    self._thinking = True
             case ToolCallRequested(call):
                 self.note(self._cropped(f"-> {call.name} {call.arguments}"), "cyan")
             case Answered(_, text, is_error):
                 first = text.strip().partition("\n")[0]
                 self.note(self._cropped(f"   {first}"), "red" if is_error else "dim")
-            case WindowCompacted() | Warned() | Retrying() | Stopped() | Done():
-                words, style = _remark(event)
-                if words:
-                    self.note(words, style)
+            case WindowCompacted(record):
+                self.note(f"[folded] {fold_line(record)}", "bold green")
+            case Warned(text):
+                self.note(f"[warning] {text}", "yellow")
+            case Retrying(reason, seconds):
+                when = f"again in {seconds:g} s" if seconds else "again"
+                self.note(f"[{when}] {reason}", "yellow")
+            case Stopped(reason):
+                self.note(f"[stopped] {reason}", "bold red")
+            case Done(is_cut=is_cut):
+                # An answer that ended speaks for itself.
+                if is_cut:
+                    self.note("[cut off at the longest answer]", "dim")
 
     def note(self, words: str, style: str = "") -> None:
         """Draw a line of our own, apart from the model's words."""
@@ -197,24 +198,10 @@ class TurnView:
     def _cropped(self, words: str) -> str:
         return crop(clean(words), self._view.width - 1)
 
-    def _say(self, text: str) -> None:
-        if self._thinking:
-            self.end_line()
-        if self._flow is None and self._wraps:
-            self._flow = LineWrapper(self._view.width)
-        shown = readable(text)
-        self._write(self._flow.push(shown) if self._flow else shown)
-
     def _write(self, text: str) -> None:
         if text:
             click.echo(text, nl=False)
             self._inside = not text.endswith("\n")
-
-    def _think(self) -> None:
-        if not self._thinking:
-            self.end_line()
-            self._write("(thinking)")
-            self._thinking = True
 
 
 def play(room: ChatRoom, turn: Turn) -> bool:

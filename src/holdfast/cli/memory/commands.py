@@ -18,7 +18,7 @@ from holdfast.errors import HoldfastError, MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Edited, Remove, Replace, screen, size_of, usage
 from holdfast.system.project_files import project_files
 from holdfast.views.words import counted
-from holdfast.wiring.memories import memory_files_of
+from holdfast.wiring.memories import memory_files_of, memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,7 +93,12 @@ def show_command(opened: OpenMemory, *, target: str | None) -> Exit:
     when a file cannot be read.
     """
     chosen = [NOTEBOOKS[target]] if target else list(NOTEBOOKS.values())
-    held = [(notebook, _held(opened, notebook)) for notebook in chosen]
+    held: list[tuple[Notebook, Entries | str]] = []
+    for notebook in chosen:
+        try:
+            held.append((notebook, opened.files.entries(notebook)))
+        except MemoryRefused as error:
+            held.append((notebook, str(error)))
     projects = () if target else project_files(Path.cwd())
     provider = provider_state(opened.settings)
     value = {
@@ -114,18 +119,13 @@ def show_command(opened: OpenMemory, *, target: str | None) -> Exit:
         files = [line for notebook, entries in held for line in _file(notebook, entries, width)]
         if target:
             return files
-        return [*files, *_projects(projects), *_provider(provider)]
+        style = "dim" if provider.is_usable or not provider.name else "bold red"
+        heading = Styled(f"{'external':<{_NAME}}", "bold")
+        named = f"{provider.name}: {provider.words}" if provider.name else provider.words
+        return [*files, *_projects(projects), (heading, Styled(named, style))]
 
     opened.answer(value, lambda view: drawn(view.width))
     return Exit.FAILED if any(isinstance(each, str) for _, each in held) else Exit.DONE
-
-
-def _held(opened: OpenMemory, notebook: Notebook) -> Entries | str:
-    """Return the entries of a file, or why it cannot be read."""
-    try:
-        return opened.files.entries(notebook)
-    except MemoryRefused as error:
-        return str(error)
 
 
 def _shown_fields(
@@ -174,13 +174,6 @@ def _projects(projects: Sequence[ProjectFile]) -> list[Line]:
     return lines
 
 
-def _provider(provider: MemoryProviderState) -> list[Line]:
-    style = "dim" if provider.is_usable or not provider.name else "bold red"
-    heading = Styled(f"{'external':<{_NAME}}", "bold")
-    named = f"{provider.name}: {provider.words}" if provider.name else provider.words
-    return [(heading, Styled(named, style))]
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryProviderState:
     """What is known of a provider without asking it anything."""
@@ -198,9 +191,6 @@ def provider_state(settings: Settings) -> MemoryProviderState:
         return MemoryProviderState(
             "", "none; the setting memory.provider names one", is_usable=False
         )
-    # Imported only here: without a provider none of it is needed.
-    from holdfast.wiring.memories import memory_of
-
     try:
         memory_of(settings, os.environ)
     except HoldfastError as error:

@@ -73,19 +73,14 @@ def compress_command(opened: OpenStore, name: str, *, focus: str) -> Exit:
     session = find_leaf(opened.store, name)
     live = _live(opened, session)
     report = live.compress(focus)
-    told = feedback(report)
+    first, *rest = told = feedback(report)
     value = {"session": live.id, "feedback": list(told), **report.as_json()}
-    opened.answer(value, lambda _: _compress_drawn(told, report.outcome, session.id, live.id))
-    return _ENDS.get(report.outcome, Exit.DONE)
-
-
-def _compress_drawn(told: tuple[str, ...], outcome: str, old: str, current: str) -> list[Line]:
-    first, *rest = told
-    lines: list[Line] = [(Styled(first, _STYLES.get(outcome, "bold green")),)]
+    lines: list[Line] = [(Styled(first, _STYLES.get(report.outcome, "bold green")),)]
     lines += [(Styled(each, "yellow" if each.startswith("Warning") else ""),) for each in rest]
-    if current != old:
-        lines.append((Styled(f"The conversation goes on in session {current}."),))
-    return lines
+    if live.id != session.id:
+        lines.append((Styled(f"The conversation goes on in session {live.id}."),))
+    opened.answer(value, lambda _: lines)
+    return _ENDS.get(report.outcome, Exit.DONE)
 
 
 @click.command(
@@ -158,20 +153,15 @@ def _stepped(
     if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
     else:
-        opened.answer(found.as_json(), lambda _: _step_drawn(found, done))
-    return Exit.DONE if taken else Exit.NOTHING_TO_DO
-
-
-def _step_drawn(step: WindowStep, done: str) -> list[Line]:
-    before, after = step.before, step.after
-    return [
-        (
+        after = found.after
+        line = (
             Styled(done, "bold green"),
-            Styled(f" in session {step.session}: "),
+            Styled(f" in session {session.id}: "),
             Styled(f"{len(before.entries):,} -> {counted(len(after.entries), 'message')}, "),
             Styled(f"about {before.tokens:,} -> {after.tokens:,} tokens in the window"),
         )
-    ]
+        opened.answer(found.as_json(), lambda _: [line])
+    return Exit.DONE if taken else Exit.NOTHING_TO_DO
 
 
 class _ForkOptions(TypedDict):
@@ -316,10 +306,11 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
     if not pins and not opened.as_json:
         tell(f"nothing is pinned in session {session.id}")
         return Exit.DONE if message is not None else Exit.NOTHING_TO_DO
+    from holdfast.cli.sessions.show import entries_drawn
     from holdfast.views.messages import entry_fields
 
-    fields = [entry_fields(each) for each in pins]
-    opened.answer({"session": session.id, "pins": fields}, lambda view: _pins(pins, view.width))
+    value = {"session": session.id, "pins": [entry_fields(each) for each in pins]}
+    opened.answer(value, lambda view: entries_drawn(pins, view.width))
     return Exit.DONE
 
 
@@ -343,12 +334,6 @@ def end_command(opened: OpenStore, name: str, *, reopen: bool) -> Exit:
     words = f"{'reopened' if reopen else 'ended'} session {changed.id}"
     opened.answer(session_fields(changed), lambda _: [(Styled(words),)])
     return Exit.DONE
-
-
-def _pins(pins: list[Entry], width: int) -> list[Line]:
-    from holdfast.cli.sessions.show import entries_drawn
-
-    return entries_drawn(pins, width)
 
 
 def _live(opened: OpenStore, session: Session) -> StoredConversation:

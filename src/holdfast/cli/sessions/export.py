@@ -318,6 +318,15 @@ def send_command(opened: OpenStore, name: str, **options: Unpack[_SendOptions]) 
     return Exit.DONE
 
 
+def _drawn(place: ResumableFile, command: str, *, is_written: bool) -> list[Line]:
+    if not is_written:
+        return [(Styled("nothing was written; to go on there: "), Styled(command, "cyan"))]
+    lines: list[Line] = [(Styled("written; to go on there:"),), (Styled(command, "cyan"),)]
+    if shutil.which(place.command[0]) is None:
+        lines.insert(1, (Styled(f"({place.command[0]} is not on the path here)", "yellow"),))
+    return lines
+
+
 def _folder(opened: OpenStore, session: Session, named: str) -> Path:
     """Return the working directory in which the agent is to go on."""
     if named:
@@ -365,12 +374,3 @@ def _write(path: Path, export: SessionExport) -> None:
             Path(beside).unlink(missing_ok=True)
     except OSError as error:
         raise refused("write", str(path), error) from error
-
-
-def _drawn(place: ResumableFile, command: str, *, is_written: bool) -> list[Line]:
-    if not is_written:
-        return [(Styled("nothing was written; to go on there: "), Styled(command, "cyan"))]
-    lines: list[Line] = [(Styled("written; to go on there:"),), (Styled(command, "cyan"),)]
-    if shutil.which(place.command[0]) is None:
-        lines.insert(1, (Styled(f"({place.command[0]} is not on the path here)", "yellow"),))
-    return lines

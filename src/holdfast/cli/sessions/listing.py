@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from holdfast.cli.screen import Line, OutputScreen
-    from holdfast.session import Session
     from holdfast.views.sessions import SessionRow
 
 __all__ = ["list_command", "rows_drawn"]
@@ -190,8 +189,12 @@ def rows_drawn(rows: Sequence[SessionRow], width: int | None, now: int) -> list[
     cells_shown = [[each[column] for column in columns] for each in known]
     right = frozenset({columns.index("entries")} if "entries" in columns else ())
     first, *lines = table([columns, *cells_shown], width, right=right)
-    styled = [_styled(line, row) for line, row in zip(lines, rows, strict=True)]
-    return [first, *styled]
+    styled: list[Line] = [first]
+    for (words,), row in zip(lines, rows, strict=True):
+        style = _STYLES.get(state_of(row.session), "dim")
+        at = words.text.find(row.session.id) + len(row.session.id)
+        styled.append((Styled(words.text[:at], style or "cyan"), Styled(words.text[at:], style)))
+    return styled
 
 
 def _column(name: str, known: Sequence[Mapping[str, str]]) -> int:
@@ -215,11 +218,3 @@ def _cells(row: SessionRow, now: int, *, is_whole: bool) -> dict[str, str]:
         return {**found, "title": session.title or UNTITLED}
     cut = {name: crop_middle(found[name], most) for name, most in _WIDEST.items()}
     return {**found, **cut}
-
-
-def _styled(line: Line, row: SessionRow) -> Line:
-    session: Session = row.session
-    style = _STYLES.get(state_of(session), "dim")
-    (words,) = line
-    at = words.text.find(session.id) + len(session.id)
-    return (Styled(words.text[:at], style or "cyan"), Styled(words.text[at:], style))

@@ -109,7 +109,14 @@ def session_drawn(
     details: SessionDetails, entries: Sequence[Entry], left_out: int, view: OutputScreen
 ) -> list[Line]:
     """Return the whole picture; `left_out` says how many older messages are not listed."""
-    lines = [*_heading(details, view.width), (), *_maps(details, view)]
+    title = crop(title_of(details.session), view.width - 2)
+    lines: list[Line] = [(Styled(title, "bold"),)]
+    for label, words in _known(details):
+        if words:
+            # One line each: a long goal or path is cut, and --json has all of it.
+            cut = Styled(crop(words, view.width - _LABEL))
+            lines.append((Styled(f"  {label:<{_LABEL - 2}}", "dim"), cut))
+    lines += [(), *_maps(details, view)]
     if entries:
         lines += [(), (Styled("messages", "bold"),)]
         if left_out:
@@ -122,39 +129,18 @@ def session_drawn(
 def entries_drawn(entries: Sequence[Entry], width: int) -> list[Line]:
     """Return one line for each entry, with its id and its marks."""
     rows = [("id", "speaker", "tokens", "marks", "beginning")]
-    rows += [
-        (
-            str(entry.id),
-            speaker_of(entry.message),
-            f"{entry.tokens:,}",
-            _marks(entry),
-            one_line(entry.message, width),
-        )
-        for entry in entries
-    ]
+    for entry in entries:
+        message = entry.message
+        marks = {
+            origin_of(message): True,
+            "pinned": message.pinned,
+            "cut": entry.shortened,
+            "derived": bool(entry.kind) and message.summary is None,
+        }
+        shown = " ".join(mark for mark, holds in marks.items() if mark and holds)
+        speaker, tokens = speaker_of(message), f"{entry.tokens:,}"
+        rows.append((str(entry.id), speaker, tokens, shown, one_line(message, width)))
     return table(rows, width, right=frozenset({0, 2}))
-
-
-def _marks(entry: Entry) -> str:
-    marks = {
-        origin_of(entry.message): True,
-        "pinned": entry.message.pinned,
-        "cut": entry.shortened,
-        "derived": bool(entry.kind) and entry.message.summary is None,
-    }
-    return " ".join(mark for mark, holds in marks.items() if mark and holds)
-
-
-def _heading(details: SessionDetails, width: int) -> Iterator[Line]:
-    session = details.session
-    yield (Styled(crop(title_of(session), width - 2), "bold"),)
-    for label, words in _known(details):
-        if words:
-            # One line each: a long goal or path is cut, and --json has all of it.
-            yield (
-                Styled(f"  {label:<{_LABEL - 2}}", "dim"),
-                Styled(crop(words, width - _LABEL)),
-            )
 
 
 def _known(details: SessionDetails) -> Iterator[tuple[str, str]]:
@@ -172,7 +158,11 @@ def _known(details: SessionDetails) -> Iterator[tuple[str, str]]:
     yield "state", f"{state_of(session)}{ended}"
     yield "used", f"{clock_time(session.started)} to {clock_time(session.touched)}"
     if usage.calls:
-        yield "usage", _usage(details)
+        used = f"{counted(usage.calls, 'call')}, {usage.input_tokens:,} tokens in"
+        used += f", {usage.output_tokens:,} out"
+        used += f", {usage.cache_read_tokens:,} from caches" if usage.cache_read_tokens else ""
+        used += f", ${usage.cost:,.2f}" if usage.cost else ""
+        yield "usage", used
     if len(details.path) > 1:
         yield "came from", " > ".join(each.id for each in details.path[:-1]) + f" ({session.fork})"
     if details.elder is not None:
@@ -182,20 +172,6 @@ def _known(details: SessionDetails) -> Iterator[tuple[str, str]]:
     yield "undone", "sessions redo brings back what was undone" if details.is_undone else ""
     for warning in details.warnings:
         yield "warning", warning
-
-
-def _usage(details: SessionDetails) -> str:
-    usage = details.session.usage
-    words = [
-        counted(usage.calls, "call"),
-        f"{usage.input_tokens:,} tokens in",
-        f"{usage.output_tokens:,} out",
-    ]
-    if usage.cache_read_tokens:
-        words.append(f"{usage.cache_read_tokens:,} from caches")
-    if usage.cost:
-        words.append(f"${usage.cost:,.2f}")
-    return ", ".join(words)
 
 
 def _maps(details: SessionDetails, view: OutputScreen) -> Iterator[Line]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import Line
     from holdfast.cli.store import OpenStore
     from holdfast.conversation import Difference
-    from holdfast.session import CompactionRecord, Entry
+    from holdfast.session import Entry
     from holdfast.summary import Stated
     from holdfast.views.context_map import CompactionDiff
     from holdfast.views.timeline import LineageNode, LineageTree
@@ -117,16 +117,15 @@ def _views(node: LineageNode) -> Iterator[str]:
     for view in node.views:
         if view.cause in (Cause.COMPACTION, Cause.REWIND):
             record = passes.get(view.id)
-            words = _pass(record) if record else ""
+            words = ""
+            if record is not None:
+                report = record.report
+                before, after = report.get("tokens_before"), report.get("tokens_after")
+                words = f" ({record.trigger})"
+                if isinstance(before, int | float):
+                    words += f": {before:,} -> {after:,} tokens"
+                words += f", focus {record.focus!r}" if record.focus else ""
             yield f"{view.cause} {clock_time(view.at)}{words}"
-
-
-def _pass(record: CompactionRecord) -> str:
-    report = record.report
-    before, after = report.get("tokens_before"), report.get("tokens_after")
-    figures = f": {before:,} -> {after:,} tokens" if isinstance(before, int | float) else ""
-    focus = f", focus {record.focus!r}" if record.focus else ""
-    return f" ({record.trigger}){figures}{focus}"
 
 
 def _strokes() -> tuple[str, str, str, str]:
@@ -186,15 +185,12 @@ def diff_command(opened: OpenStore, name: str, *, number: int | None, limit: int
 
 def diff_drawn(found: CompactionDiff, limit: int, width: int) -> list[Line]:
     """Return the picture; of each kind, at most `limit` things are listed, 0 means all."""
-    most = limit or sys.maxsize
-    said = partial(_statements, most=most, width=width)
+    said = partial(_statements, most=limit or sys.maxsize, width=width)
     return [
         *_heading(found, width),
         (),
         *_strips(found, width),
-        *_folded(found.difference, most, width),
-        *_replaced(found.difference, most, width),
-        *_record(found.difference, limit, width),
+        *_changed(found.difference, limit, width),
         *said("statements that still stand in the window", found.difference.retained, "green"),
         *said("statements that only the store has", found.difference.stored, "yellow"),
     ]
@@ -263,35 +259,28 @@ def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:
     )
 
 
-def _folded(difference: Difference, most: int, width: int) -> Iterator[Line]:
+def _changed(difference: Difference, limit: int, width: int) -> Iterator[Line]:
+    """Yield what was folded, what was replaced, and the record that was added."""
+    most = limit or sys.maxsize
     if difference.folded:
         weight = f"about {_weight(difference.folded):,} tokens"
-        words = f"folded: {counted(len(difference.folded), 'message')}, {weight}"
-        yield from _section(words)
+        yield from _section(f"folded: {counted(len(difference.folded), 'message')}, {weight}")
         for entry in difference.folded[:most]:
             yield (_row(_FOLDED, entry, width),)
         yield from _more(len(difference.folded) - most)
-
-
-def _replaced(difference: Difference, most: int, width: int) -> Iterator[Line]:
     if difference.replaced:
         yield from _section(f"replaced: {counted(len(difference.replaced), 'message')}")
         for before, after in difference.replaced[:most]:
             yield (_row(_FOLDED, before, width),)
             yield (_row(_ADDED, after, width),)
         yield from _more(len(difference.replaced) - most)
-
-
-def _record(difference: Difference, limit: int, width: int) -> Iterator[Line]:
     if difference.record.summary:
-        weight = f"{_weight(difference.added):,} tokens"
-        yield from _section(f"the record: about {weight}")
+        yield from _section(f"the record: about {_weight(difference.added):,} tokens")
         lines = wrapped(difference.record.summary, width - _INDENT - 2)
         shown = lines[: limit * 2] if limit else lines
         for line in shown:
             yield (Styled(f"{' ' * _INDENT}{_ADDED} {line}".rstrip(), "green"),)
-        left = len(lines) - len(shown)
-        if left:
+        if left := len(lines) - len(shown):
             yield (Styled(f"    {counted(left, 'more line')}; --limit 0 shows all", "dim"),)
 
 

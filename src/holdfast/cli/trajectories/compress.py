@@ -50,8 +50,6 @@ from holdfast.wiring.models import configured_summarizer
 from holdfast.wiring.usage_accounting import price_book
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from holdfast.agent_files.finding import Walk
     from holdfast.cli.screen import ProgressMeter
     from holdfast.config import Settings
@@ -196,11 +194,12 @@ class _View:
         total = sum(each.size for each in self.inputs)
         self.meter.begin(total)
         self.meter.next("", total)
-        return RunProgress(self.meter.advance, self._count)
 
-    def _count(self, trajectories: int) -> None:
-        self.done += trajectories
-        self.meter.rename(counted(self.done, "trajectory", "trajectories"))
+        def count(trajectories: int) -> None:
+            self.done += trajectories
+            self.meter.rename(counted(self.done, "trajectory", "trajectories"))
+
+        return RunProgress(self.meter.advance, count)
 
     @property
     def seconds(self) -> float:
@@ -248,7 +247,8 @@ def _written(
             tell(f"holdfast: going on after {counted(output.resumed, 'batch', 'batches')}")
         bulk = None
         if writer is not None:
-            spent = sum(_cost(line) for line in output.metrics())
+            costs = (line.get("cost") for line in output.metrics())
+            spent = sum(cost for cost in costs if isinstance(cost, float))
             limits = SummaryLimits(
                 concurrency=options["concurrency"],
                 requests_per_minute=options["rate"],
@@ -312,11 +312,6 @@ def _executor(options: CompressFlags, stack: ExitStack) -> Executor:
         return stack.enter_context(RayExecutor(options["ray"], options["jobs"]))
     jobs = jobs_for(options["jobs"])
     return HereExecutor() if jobs == 1 else stack.enter_context(PoolExecutor(jobs))
-
-
-def _cost(line: Mapping[str, object]) -> float:
-    cost = line.get("cost")
-    return cost if isinstance(cost, float) else 0.0
 
 
 def _tell_skipped(skipped: list[SkippedInput]) -> bool:

@@ -148,7 +148,12 @@ def report_html(
     if len(aggregate.by_source) > 1:
         sections.append(_sources(aggregate))
     if about:
-        sections.append(_run(about))
+        sections.append(
+            '<section class="head" aria-labelledby="run"><h2 id="run">The run</h2>'
+            f"<dl>{_definitions(about.items())}</dl></section>"
+        )
+    verb, words = headline(totals, rehearsed=rehearsed)
+    notice = f'<p class="notice">{_REHEARSAL}</p>' if rehearsed else ""
     body = "\n".join(sections)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -157,17 +162,10 @@ def report_html(
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>Compressed trajectories</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{_head(totals, rehearsed=rehearsed)}\n<main>\n{body}\n</main>\n"
-        f"<footer>Written by holdfast {__version__}.</footer>\n</body>\n</html>\n"
-    )
-
-
-def _head(totals: TrajectoryTotals, *, rehearsed: bool) -> str:
-    verb, words = headline(totals, rehearsed=rehearsed)
-    notice = f'<p class="notice">{_REHEARSAL}</p>' if rehearsed else ""
-    return (
         '<header class="head"><h1>Compressed trajectories</h1>'
         f'<p class="lead">{escaped(verb.capitalize() + words)}.</p>{notice}</header>'
+        f"\n<main>\n{body}\n</main>\n"
+        f"<footer>Written by holdfast {__version__}.</footer>\n</body>\n</html>\n"
     )
 
 
@@ -204,27 +202,21 @@ def _pictures(aggregate: Aggregate, target: int) -> str:
         ),
     ]
     if aggregate.compression_ratio.count:
-        charts += [_ratios(aggregate), _turns(aggregate)]
+        bins = count_in_bins(aggregate.compression_ratio, _RATIOS)
+        note, most = "tokens after for each before, of those compressed", bins.tallest
+        charts.append(
+            _Chart("ratio", "Ratio", note, "ratio", bins, most, bins.beyond > 0, decimals=2)
+        )
+        removed = aggregate.turns_removed
+        bins = count_in_bins(removed, round_edges(removed, _BINS, percent=_REACH))
+        note, most = "from each of those compressed", bins.tallest
+        charts.append(_Chart("turns", "Turns removed", note, "turns", bins, most, bins.beyond > 0))
     drawn = "".join(map(_figure, charts))
     return (
         '<section aria-labelledby="spread"><h2 id="spread">How they are spread</h2>'
         "<p>Bars are numbers of trajectories. The dashed line is the target of "
         f'{counted(target, "token")}.</p><div class="pair">{drawn}</div></section>'
     )
-
-
-def _ratios(aggregate: Aggregate) -> _Chart:
-    spread = aggregate.compression_ratio
-    bins = count_in_bins(spread, _RATIOS)
-    note = "tokens after for each before, of those compressed"
-    return _Chart("ratio", "Ratio", note, "ratio", bins, bins.tallest, bins.beyond > 0, decimals=2)
-
-
-def _turns(aggregate: Aggregate) -> _Chart:
-    spread = aggregate.turns_removed
-    bins = count_in_bins(spread, round_edges(spread, _BINS, percent=_REACH))
-    note = "from each of those compressed"
-    return _Chart("turns", "Turns removed", note, "turns", bins, bins.tallest, bins.beyond > 0)
 
 
 def _spread(aggregate: Aggregate) -> str:
@@ -264,13 +256,6 @@ def _sources(aggregate: Aggregate) -> str:
     return (
         '<section aria-labelledby="sources"><h2 id="sources">By source</h2>'
         f"{_table('The largest sources', heading, rows, 'sources')}{more}</section>"
-    )
-
-
-def _run(about: Mapping[str, str]) -> str:
-    return (
-        '<section class="head" aria-labelledby="run"><h2 id="run">The run</h2>'
-        f"<dl>{_definitions(about.items())}</dl></section>"
     )
 
 

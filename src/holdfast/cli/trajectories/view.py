@@ -72,13 +72,26 @@ def drawn(
     if totals.total_trajectories + totals.trajectories_failed:
         lines += [(), *_outcomes(totals, pen)]
     if totals.total_trajectories:
-        lines += [(), *_changes(totals, pen.width)]
+        rows = [("", "before", "after", "fewer", "ratio")]
+        for each in changes(totals):
+            figures = (
+                f"{each.before:,}",
+                f"{each.after:,}",
+                f"{each.fewer:,}",
+                f"{each.ratio:.2f}",
+            )
+            rows.append((each.name, *figures))
+        lines += [(), *_fitting(rows, pen.width)]
     if totals.total_trajectories + totals.trajectories_failed:
         lines.append(())
         for label, words in facts(totals, seconds, rehearsed=rehearsed):
             lines += _labeled(label, words, pen.width)
     if totals.total_trajectories:
-        lines += [(), *_percentiles(aggregate, pen.width)]
+        before, after = percentiles(aggregate.tokens_before), percentiles(aggregate.tokens_after)
+        rows = [("", *(f"p{percent}" for percent in PERCENTILES))]
+        rows.append(("tokens before", *(f"{each:,.0f}" for each in before)))
+        rows.append(("tokens after", *(f"{each:,.0f}" for each in after)))
+        lines += [(), *_fitting(rows, pen.width)]
         lines += [(), *_histogram(aggregate, target, pen)]
     if len(aggregate.by_source) > 1:
         lines += [(), *_sources(aggregate, pen.width)]
@@ -126,22 +139,6 @@ def _outcomes(totals: TrajectoryTotals, pen: _Pen) -> Iterator[Line]:
     for (name, count), line in zip(found, lines, strict=True):
         bar = pen.bar(count, whole, room) if room >= _LEAST_BAR else ""
         yield (*line, Styled(f"  {bar}", styles.get(name, "green")))
-
-
-def _changes(totals: TrajectoryTotals, width: int) -> list[Line]:
-    rows = [("", "before", "after", "fewer", "ratio")]
-    rows += [
-        (each.name, f"{each.before:,}", f"{each.after:,}", f"{each.fewer:,}", f"{each.ratio:.2f}")
-        for each in changes(totals)
-    ]
-    return _fitting(rows, width)
-
-
-def _percentiles(aggregate: Aggregate, width: int) -> list[Line]:
-    rows = [("", *(f"p{percent}" for percent in PERCENTILES))]
-    spreads = (("tokens before", aggregate.tokens_before), ("tokens after", aggregate.tokens_after))
-    rows += [(name, *(f"{each:,.0f}" for each in percentiles(spread))) for name, spread in spreads]
-    return _fitting(rows, width)
 
 
 def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[Line]:
@@ -225,8 +222,12 @@ def _bars(sides: Sequence[_Side], target: int, pen: _Pen, tallest: int) -> Itera
 def _sources(aggregate: Aggregate, width: int) -> list[Line]:
     """Return the figures of the largest sources, as many as there is room for."""
     named, others = largest_sources(aggregate)
-    heading = ("trajectories", "tokens before", "tokens after", "ratio", "source")
-    rows = [heading, *(_source_row(name, totals) for name, totals in named)]
+    rows = [("trajectories", "tokens before", "tokens after", "ratio", "source")]
+    for name, totals in named:
+        tokens = changes(totals)[0]
+        number = totals.total_trajectories + totals.trajectories_failed
+        figures = (f"{number:,}", f"{tokens.before:,}", f"{tokens.after:,}", f"{tokens.ratio:.2f}")
+        rows.append((*figures, name or _UNNAMED))
     widths = [max(map(len, column)) + 2 for column in list(zip(*rows, strict=True))[:-1]]
     if sum(widths) + _SOURCE > width:
         rows = [(number, ratio, name) for number, _, _, ratio, name in rows]
@@ -237,13 +238,6 @@ def _sources(aggregate: Aggregate, width: int) -> list[Line]:
     if others:
         lines.append((Styled(f"  and {counted(others, 'more source')}", "dim"),))
     return lines
-
-
-def _source_row(name: str, totals: TrajectoryTotals) -> tuple[str, str, str, str, str]:
-    tokens = changes(totals)[0]
-    number = totals.total_trajectories + totals.trajectories_failed
-    figures = (f"{number:,}", f"{tokens.before:,}", f"{tokens.after:,}", f"{tokens.ratio:.2f}")
-    return (*figures, name or _UNNAMED)
 
 
 def _columns(line: Line) -> int:

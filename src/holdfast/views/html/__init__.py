@@ -1,7 +1,7 @@
 """A session as one page that needs nothing else: for a browser, on any screen, without a network.
 
 A transcript is what strangers and programs wrote, so that nothing of it reaches the page but
-through `parts`. Read in this order: `parts`, `events`, `page`.
+through `parts`. Read in this order: `parts`, `page`.
 """
 
 __all__: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from functools import cache
 from html import escape as escape_markup
 from typing import TYPE_CHECKING, assert_never, cast
@@ -105,19 +106,15 @@ def media_shown(media: Media) -> str:
         return f'<img src="{source}" alt="image of the conversation" loading="lazy">'
     address = web_address(media.url)
     if address:
-        words = line_of(media.url, _WIDEST)
-        link = f'<a href="{address}" rel="noopener noreferrer nofollow">{words}</a>'
+        named = line_of(media.url, _WIDEST)
+        link = f'<a href="{address}" rel="noopener noreferrer nofollow">{named}</a>'
         return f'<p class="aside">{escaped(media.kind)} at {link}</p>'
-    return f'<p class="aside">{_named(media, content)}</p>'
-
-
-def _named(media: Media, content: str) -> str:
     words = [media.kind, media.media_type]
     if content:
         words.append(f"of {len(content) * 3 // 4:,} bytes, not shown")
     elif media.url:
         words += ["at", media.url]
-    return line_of(" ".join(filter(None, words)), _WIDEST)
+    return f'<p class="aside">{line_of(" ".join(filter(None, words)), _WIDEST)}</p>'
 
 
 _LONGEST = 200_000
@@ -139,20 +136,14 @@ def prose(text: str) -> str:
     words = visible(text).strip("\n")
     if not words.strip():
         return ""
-    rendered = _rendered(words) if len(words) <= _LONGEST else None
-    if rendered is None:
-        return f'<div class="words plain" dir="auto">{escaped(words)}</div>'
-    return f'<div class="words" dir="auto">{rendered}</div>'
-
-
-def _rendered(text: str) -> str | None:
-    parser = _parser()
-    try:
-        tokens = parser.parse(text)
-        missing = Counter(_WORD.findall(text)) - Counter(_shown_words(tokens))
-        return None if missing else parser.renderer.render(tokens, parser.options, {})
-    except RecursionError:
-        return None
+    if len(words) <= _LONGEST:
+        parser = _parser()
+        with suppress(RecursionError):
+            tokens = parser.parse(words)
+            if not Counter(_WORD.findall(words)) - Counter(_shown_words(tokens)):
+                rendered = parser.renderer.render(tokens, parser.options, {})
+                return f'<div class="words" dir="auto">{rendered}</div>'
+    return f'<div class="words plain" dir="auto">{escaped(words)}</div>'
 
 
 def _shown_words(tokens: Iterable[Token]) -> Iterator[str]:
