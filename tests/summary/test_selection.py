@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.summary.selection import Selection
+from holdfast.summary.selection import StatementSelection
 from holdfast.summary.statements import Origin, Statement, StatementKind
 from tests.summary.material import count
 
@@ -38,7 +38,7 @@ BUDGETS = st.integers(0, 2_000) | st.integers(0, 1_000_000)
 
 
 def choose(told: list[Statement], budget: int) -> list[Statement]:
-    return Selection(told, budget, count).statements
+    return StatementSelection(told, budget, count).statements
 
 
 def entry_of(statement: Statement) -> tuple[str, int]:
@@ -101,7 +101,7 @@ def test_what_is_left_out_does_not_fit_beside_what_is_chosen(
 def test_room_that_is_found_later_is_used_and_never_exceeded(
     told: list[Statement], budget: int, more: int
 ) -> None:
-    choice = Selection(told, budget, count)
+    choice = StatementSelection(told, budget, count)
     before = choice.statements
     choice.extend(more)
     after = choice.statements
@@ -113,7 +113,7 @@ def test_room_that_is_found_later_is_used_and_never_exceeded(
 def test_what_is_given_up_frees_tokens_and_leaves_no_answer_without_its_ask(
     told: list[Statement], budget: int, over: int
 ) -> None:
-    choice = Selection(told, budget, count)
+    choice = StatementSelection(told, budget, count)
     before = choice.statements
     choice.shrink(over)
     after = choice.statements

@@ -39,6 +39,8 @@ __all__ = ["command", "sample_session"]
 
 _WINDOW = 40_000
 """A small window, so that the session is due: agents fill one of 200,000 the same way."""
+_CHANGES = ("EDITED ", "WROTE ", "COMMITTED ")
+"""How lines of an entry begin that tell what was changed."""
 _ENTRIES = 4
 """How many entries of a section are shown when not everything is."""
 _FIRST, _LAST = 2, 1
@@ -162,15 +164,17 @@ def _whole(entry: str, width: int) -> Iterator[Line]:
 
 
 def _brief(entry: str, width: int) -> Iterator[Line]:
-    """Yield the lines of an entry that tell most: its first ones, and how it ended."""
+    """Yield the lines of an entry that tell most: the first on what was done, and how it ended."""
     lines = entry.split("\n")
     left = len(lines) - _FIRST - _LAST
     indent = _deeper(lines[0])
+    if left > 1:
+        # What changed something tells more than what was said and looked at on the way.
+        done = [line for line in lines[1:] if line.strip().startswith(_CHANGES)]
+        lines = [*[lines[0], *done, *lines[1:]][:_FIRST], *lines[-_LAST:]]
     for number, line in enumerate(lines):
-        if left > 1 and _FIRST <= number < len(lines) - _LAST:
-            if number == _FIRST:
-                yield (Styled(f"{indent}... {left:,} more lines", "dim"),)
-            continue
+        if left > 1 and number == _FIRST:
+            yield (Styled(f"{indent}... {left:,} more lines", "dim"),)
         rows = wrapped(line, width, indent if number else _MARGIN)
         kept = rows[:_ROWS]
         if len(rows) > _ROWS:

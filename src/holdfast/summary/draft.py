@@ -23,7 +23,7 @@ from holdfast.summary.answer import (
 )
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
-from holdfast.summary.selection import Selection
+from holdfast.summary.selection import StatementSelection
 from holdfast.summary.standing import (
     BEGUN,
     SAID_AFTER,
@@ -109,7 +109,7 @@ class RecordDraft:
         """Return the record of at most `budget` tokens, and the statements that it makes."""
         told = [each for each in self.told(shown) if each.section in HEADINGS]
         best, chosen, most = Record(), list[Statement](), 0
-        choice = Selection(told, budget - count(render(best)), count)
+        choice = StatementSelection(told, budget - count(render(best)), count)
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
         tries, close = 0, max(_CLOSE, budget // 100)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from holdfast.summary.statements import Statement
 
-__all__ = ["Selection"]
+__all__ = ["StatementSelection"]
 
 _OF_ENTRY = 6
 _OF_STATEMENT = 2
@@ -25,7 +25,7 @@ _CHARACTERS, _MOST_CHARACTERS = 4, 9
 """Characters of a token as a rule, and more than it has in a sentence of any language."""
 
 
-class Selection:
+class StatementSelection:
     """The statements that fit a budget, the most worthy first.
 
     What is open and how things stand comes first, then what a model wrote. Of the rest, a quarter
