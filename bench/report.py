@@ -74,7 +74,7 @@ class Result:
 
 def shared() -> Path | None:
     """Return the folder of real sessions, which is not part of the repository, if it is there."""
-    folder = Path(os.environ.get("HOLDFAST_SHARED", REPOSITORY.parent / "shared"))
+    folder = Path(os.environ.get("HOLDFAST_SHARED") or REPOSITORY.parent / "shared")
     return folder if folder.is_dir() else None
 
 

@@ -51,7 +51,7 @@ def repository() -> Path:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of real sessions, which is not part of the repository."""
-    folder = Path(os.environ.get("HOLDFAST_SHARED", REPOSITORY.parent / "shared"))
+    folder = Path(os.environ.get("HOLDFAST_SHARED") or REPOSITORY.parent / "shared")
     if not folder.is_dir():
         pytest.skip("no real sessions here; HOLDFAST_SHARED names their folder")
     return folder

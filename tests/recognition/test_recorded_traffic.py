@@ -12,7 +12,7 @@ from holdfast.gateway.replay import Decision, RecordedRequest, read_recording, r
 from holdfast.recognition.matching import Continuity
 from tests.recognition.recorded import TREES
 
-WIRE = Path(os.environ.get("HOLDFAST_SHARED", "../shared")) / "data" / "wire"
+WIRE = Path(os.environ.get("HOLDFAST_SHARED") or "../shared") / "data" / "wire"
 GOES_ON = {Continuity.EXTENDS: "", Continuity.REVISION: "*", Continuity.RETRY: "="}
 
 
