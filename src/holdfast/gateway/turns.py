@@ -7,7 +7,6 @@ place of what it stands for, and everything else in the client's own newest word
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 from contextlib import suppress
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.waiting import in_store
+from holdfast.conversation.waiting import StoreVisits
 from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
@@ -146,15 +145,14 @@ class TurnKeeper:
     """What is recalled for each turn, where a provider is configured."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
-    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a request is taken: one after the other, each sees what those before it said."""
+    _visits: StoreVisits = field(default_factory=StoreVisits)
+    """Where requests are taken, one after the other: each sees what those before it said."""
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
         opened: _Opened | None = None
         while True:
-            async with self._taking:
-                taken = await in_store(partial(self._take, request, body, opened))
+            taken = await self._visits.make(partial(self._take, request, body, opened))
             if isinstance(taken, ClientTurn):
                 return taken
             opened = taken
@@ -188,7 +186,9 @@ class TurnKeeper:
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken or ())
         found, window = recognize(request, self.tree), self._window(request)
-        turn = ClientTurn(request, found, messages, window)
+        # What memory recalls may take its time, and no answer waits for that.
+        visits = self._visits if self.memory is None else StoreVisits()
+        turn = ClientTurn(request, found, messages, window, visits)
         if found.how is Continuity.SIDE or not request.atoms:
             if request.side != "count" or found.node is None or not found.known:
                 return replace(turn, window=max(window - _beside(request, body), window // 4))
