@@ -165,6 +165,10 @@ class Database:
         """Lend a connection that sees the file as it is now, until it is given back."""
         return ReadTransaction(self.path, self._lend, self._give_back)
 
+    def look(self) -> ReadTransaction[_Handles]:
+        """Lend a connection for one statement, which sees one state without a transaction."""
+        return ReadTransaction(self.path, self._lend_bare, self._give_back)
+
     def write(self, on_rollback: Callable[[], None] | None = None) -> WriteTransaction[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.
 
@@ -325,6 +329,10 @@ class Database:
             else:
                 return handles, connection
         raise self._replaced()
+
+    def _lend_bare(self) -> tuple[_Handles, sqlite3.Connection]:
+        handles = self._current()
+        return handles, self._reader(handles)
 
     def _reader(self, handles: _Handles) -> sqlite3.Connection:
         # Another thread may take the last one between a question and the answer.
