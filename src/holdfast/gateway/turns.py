@@ -22,7 +22,7 @@ from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
-from holdfast.recognition.atoms import ANSWERS, atoms_in, bare_call_id, count_atoms
+from holdfast.recognition.atoms import ANSWERS, PrefixMemory, atoms_in, bare_call_id, count_atoms
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Fork, Kind
@@ -147,6 +147,7 @@ class TurnKeeper:
     """What each set of tools weighs; a client has few."""
     _visits: StoreVisits = field(default_factory=StoreVisits)
     """Where requests are taken, one after the other: each sees what those before it said."""
+    _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
@@ -185,7 +186,7 @@ class TurnKeeper:
         said = body.get(MESSAGES[request.dialect])
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken or ())
-        found, window = recognize(request, self.tree), self._window(request)
+        found, window = recognize(request, self.tree, self._prefixes.hashes), self._window(request)
         # What memory recalls may take its time, and no answer waits for that.
         visits = self._visits if self.memory is None else StoreVisits()
         turn = ClientTurn(request, found, messages, window, visits)
