@@ -13,14 +13,13 @@ import concurrent.futures
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, assert_never
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
 from holdfast.deadline import in_thread
 from holdfast.ports import Blocking, WindowEngine, arun, run
@@ -38,13 +37,13 @@ __all__ = [
     "Join",
     "Sleep",
     "Steps",
-    "StoreVisits",
     "Summarize",
     "await_",
     "in_store",
     "inside",
     "is_inside",
     "settled",
+    "start_in_store",
     "wait",
 ]
 
@@ -53,9 +52,6 @@ STORE_THREADS = 4
 PASS_THREADS = 1
 """Threads that compute compactions for event loops and in the background. Python computes on one
 at a time anyway, and two would keep whoever stores a message waiting for longer."""
-
-_MOST_VISITS = 64
-"""Calls of one kind that a thread makes before others have their turn."""
 
 Result = TypeVar("Result")
 
@@ -139,70 +135,9 @@ async def in_store(call: Callable[[], Result]) -> Result:
     return await asyncio.get_running_loop().run_in_executor(_threads.stores, context.run, call)
 
 
-class StoreVisits:
-    """Calls that are made one after the other on a thread for stores; those that wait share it.
-
-    To wake a thread and to hand Python's lock over takes longer than most calls, so that a thread
-    that is there goes on while there is something to do.
-    """
-
-    def __init__(self) -> None:
-        """Begin with nothing to do."""
-        self._waiting: deque[_Visit] = deque()
-        self._lock = threading.Lock()
-        self._is_under_way = False
-
-    async def make(self, call: Callable[[], Result]) -> Result:
-        """Return what a call comes to; it is made even if nobody waits for it any more."""
-        import asyncio
-        import contextvars
-
-        loop = asyncio.get_running_loop()
-        ended: asyncio.Future[Result] = loop.create_future()
-        visit = _Visit(partial(contextvars.copy_context().run, call), loop, ended)
-        with self._lock:
-            self._waiting.append(visit)
-            begins, self._is_under_way = not self._is_under_way, True
-        if begins:
-            _threads.stores.submit(self._go_on)
-        return await ended
-
-    def _go_on(self) -> None:
-        for _ in range(_MOST_VISITS):
-            with self._lock:
-                if not self._waiting:
-                    self._is_under_way = False
-                    return
-                visit = self._waiting.popleft()
-            visit.make()
-        # Others have their turn on this thread.
-        _threads.stores.submit(self._go_on)
-
-
-@dataclass(frozen=True, slots=True)
-class _Visit:
-    """A call, and where its end is waited for."""
-
-    call: Callable[[], object]
-    loop: asyncio.AbstractEventLoop
-    ended: asyncio.Future[Any]
-
-    def make(self) -> None:
-        try:
-            tell = partial(self._tell, self.call(), None)
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
-            tell = partial(self._tell, None, error)
-        # A loop that was closed meanwhile has nobody who waits.
-        with suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(tell)
-
-    def _tell(self, result: object, error: BaseException | None) -> None:
-        if self.ended.done():
-            return
-        if error is None:
-            self.ended.set_result(result)
-        else:
-            self.ended.set_exception(error)
+def start_in_store(call: Callable[[], None]) -> None:
+    """Let a call be made on the threads for stores; nobody waits for it."""
+    _threads.stores.submit(call)
 
 
 def _perform(effect: Effect) -> object:

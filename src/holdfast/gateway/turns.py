@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.waiting import StoreVisits
+from holdfast.conversation.visits import GroupsWrites, HalfWritten, StoreVisits
 from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
@@ -32,7 +32,7 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.memory_runtime import MemoryHub
@@ -148,6 +148,27 @@ class TurnKeeper:
     _visits: StoreVisits = field(default_factory=StoreVisits)
     """Where requests are taken, one after the other: each sees what those before it said."""
     _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
+
+    def __post_init__(self) -> None:
+        """Look whether what waits can be written together."""
+        store = self.conversations.store
+        # What memory recalls may take long, and nobody else could write meanwhile.
+        if self.memory is None and isinstance(store, GroupsWrites):
+            self._visits = StoreVisits(partial(self._together, store))
+
+    @contextmanager
+    def _together(self, store: GroupsWrites) -> Generator[None]:
+        """Write to the store and to the tree, each in one transaction, to the tree last."""
+        is_stored = False
+        try:
+            with self.tree.together():
+                with store.together():
+                    yield
+                is_stored = True
+        except Exception as error:
+            if not is_stored:
+                raise
+            raise HalfWritten(f"the tree of messages was not written: {error}") from error
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
