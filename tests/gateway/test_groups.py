@@ -115,6 +115,27 @@ def test_one_that_cannot_be_recorded_does_the_others_no_harm(tmp_path: Path) -> 
     asyncio.run(run())
 
 
+def test_conversations_that_begin_beside_one_that_cannot_are_there_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        turns, store = keeper(tmp_path)
+        store.refused = "Task 3:"
+        ends = await asyncio.gather(
+            *(taken(turns, request(*first(n))) for n in range(MANY)), return_exceptions=True
+        )
+        assert store.groups > 0
+        assert [n for n, end in enumerate(ends) if isinstance(end, StoreError)] == [3]
+        store.refused = ""
+        again = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
+        assert [await log_of(turn) for turn in again] == [["user"]] * MANY
+        for turn, end in zip(again, ends, strict=True):
+            assert turn.conversation is not None
+            if isinstance(end, ClientTurn):
+                assert end.conversation is not None
+                assert end.conversation.id == turn.conversation.id
+
+    asyncio.run(run())
+
+
 def test_a_place_that_another_process_claims_is_waited_for_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
