@@ -43,6 +43,7 @@ __all__ = [
     "inside",
     "is_inside",
     "settled",
+    "start_in_store",
     "wait",
 ]
 
@@ -132,6 +133,11 @@ async def in_store(call: Callable[[], Result]) -> Result:
 
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(_threads.stores, context.run, call)
+
+
+def start_in_store(call: Callable[[], None]) -> None:
+    """Let a call be made on the threads for stores; nobody waits for it."""
+    _threads.stores.submit(call)
 
 
 def _perform(effect: Effect) -> object:

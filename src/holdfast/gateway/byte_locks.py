@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from contextlib import suppress
 
-__all__ = ["try_lock", "unlock"]
+__all__ = ["lock_within", "try_lock", "unlock"]
+
+_PAUSE_S = 0.003
 
 if sys.platform == "win32":
     import msvcrt
@@ -47,3 +50,13 @@ else:
         if descriptor is not None:
             with suppress(OSError):
                 fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, at)
+
+
+def lock_within(descriptor: int | None, at: int, seconds: float) -> bool:
+    """Lock one byte of a file as soon as no other process has it; says whether that was in time."""
+    end = time.monotonic() + seconds
+    while not try_lock(descriptor, at):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_PAUSE_S)
+    return True

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ClientSide", "Gone", "Heartbeat", "Incoming", "gone", "read_body"]
 
 _BEATS_S = 10.0
+_READ = "holdfast.incoming"
+"""Under which a scope has what was read of it."""
 
 
 class Gone(Exception):
@@ -40,7 +42,10 @@ class Incoming:
 
     @staticmethod
     def of(scope: Scope) -> Incoming:
-        """Read a request; an address that names our own host too counts from its path."""
+        """Read a request, once; an address that names our own host too counts from its path."""
+        known = scope.get(_READ)
+        if known is not None:
+            return cast("Incoming", known)
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
         if not path.startswith("/"):
             path = "/" + path.partition("://")[2].partition("/")[2]
@@ -48,7 +53,9 @@ class Incoming:
             (name.decode("latin-1").lower(), value.decode("latin-1"))
             for name, value in cast("list[tuple[bytes, bytes]]", scope["headers"])
         ]
-        return Incoming(scope["method"], path, scope["query_string"].decode("latin-1"), headers)
+        query = scope["query_string"].decode("latin-1")
+        scope[_READ] = found = Incoming(scope["method"], path, query, headers)
+        return found
 
     def header(self, name: str) -> str:
         """Return a header; empty when there is none."""

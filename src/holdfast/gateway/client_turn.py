@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.agent.drafts import CUT_OFF
 from holdfast.compaction import Policy
+from holdfast.conversation.visits import StoreVisits
 from holdfast.conversation.waiting import in_store
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract import truncating_engine
@@ -54,6 +55,8 @@ class ClientTurn:
     """The client's own messages."""
     window: int
     """What the model takes, in tokens; for a side call, what its tools leave of that."""
+    visits: StoreVisits
+    """Where its answer is recorded."""
     conversation: Conversation | None = None
     """None for a side call, which goes out as it came in."""
     places: Callable[[], Mapping[int, int]] = dict
@@ -81,7 +84,7 @@ class ClientTurn:
         """Record the answer that the client was given."""
         if self.conversation is not None:
             record = partial(self._recorded, self.conversation, answer, is_partial=is_partial)
-            told = await in_store(record)
+            told = await self.visits.make(record)
             if self.memory is not None and told is not None:
                 self.memory.after_turn(*told)
 

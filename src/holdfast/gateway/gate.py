@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from holdfast.config import home
 from holdfast.errors import reason_of
+from holdfast.gateway.client_side import Incoming
 from holdfast.gateway.refusals import error_body
 from holdfast.gateway.tenants import ADMITTED, ApiError
 from holdfast.recognition.request import dialect_of_path
@@ -144,7 +145,7 @@ class TenantGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or refuse it."""
-        began, headers = time.monotonic(), _headers(scope)
+        began, headers = time.monotonic(), Incoming.of(scope).headers
         client = cast("tuple[str, int] | None", scope.get("client"))
         exchange = _Exchange(
             AuditRecord(
@@ -235,10 +236,3 @@ class _Exchange:
             "too_large",
             f"the request is larger than {self.limit:,} bytes (gateway.max_body_bytes)",
         )
-
-
-def _headers(scope: Scope) -> list[tuple[str, str]]:
-    return [
-        (name.decode("latin-1").lower(), value.decode("latin-1"))
-        for name, value in cast("list[tuple[bytes, bytes]]", scope["headers"])
-    ]

@@ -13,13 +13,12 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from holdfast.errors import StoreBusy, StoreDamaged, reason_of
-from holdfast.gateway.byte_locks import try_lock, unlock
+from holdfast.gateway.byte_locks import lock_within, unlock
 from holdfast.recognition.atoms import Atom, AtomKind, token_of
 from holdfast.recognition.tree import Node, SessionEnvelope
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["TreeFile"]
 
 _PATIENCE_S = 5.0
-_PAUSE_S = 0.003
 _VERSION = 2
 """Of the tables; a file with others is begun anew."""
 _IN_MEMORY = ":memory:"
@@ -132,6 +130,8 @@ class TreeFile:
         self._is_filed = False
         self._inode: tuple[int, int] | None = None
         self._claims: int | None = None
+        self._claimed_together: set[int] | None = None
+        """The places that were claimed for what is written together at this moment."""
         if place != _IN_MEMORY:
             with suppress(OSError):
                 self._claims = os.open(f"{place}.lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -146,25 +146,43 @@ class TreeFile:
                 self._claims = None
 
     @contextmanager
+    def together(self) -> Generator[None]:
+        """Let all that this thread records within happen at the end; claims stay until then."""
+        self._look()
+        with self._lock:
+            claimed: set[int] = set()
+            try:
+                with self._transaction():
+                    self._claimed_together = claimed
+                    yield
+            finally:
+                self._claimed_together = None
+                for at in claimed:
+                    unlock(self._claims, at)
+
+    @contextmanager
     def claimed(self, place: bytes) -> Generator[None]:
         """Keep other processes from going on at a place; whoever dies lets go of it.
 
-        In one process, several may claim a place at once.
+        In one process, several may claim a place at once. Within a group none is waited for: who
+        has one place and waits for another may wait for ever.
         """
+        at, together = 1 + int.from_bytes(place[:3]), self._claimed_together
+        if together is not None:
+            self._wait_for(at, 0.0)
+            together.add(at)
+            yield
+            return
         self._look()
-        at = 1 + int.from_bytes(place[:3])
         self._wait_for(at)
         try:
             yield
         finally:
             unlock(self._claims, at)
 
-    def _wait_for(self, at: int) -> None:
-        end = time.monotonic() + _PATIENCE_S
-        while not try_lock(self._claims, at):
-            if time.monotonic() > end:
-                raise StoreBusy(f"{self._place} is in use by another process; try again")
-            time.sleep(_PAUSE_S)
+    def _wait_for(self, at: int, patience: float = _PATIENCE_S) -> None:
+        if not lock_within(self._claims, at, patience):
+            raise StoreBusy(f"{self._place} is in use by another process; try again")
 
     def _look(self) -> None:
         """Open the file that is in place now, where that is another: it was moved or replaced."""
@@ -393,6 +411,9 @@ class TreeFile:
     @contextmanager
     def _transaction(self) -> Generator[None]:
         with self._lock:
+            if self._claimed_together is not None:
+                yield
+                return
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:

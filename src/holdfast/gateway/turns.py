@@ -7,10 +7,9 @@ place of what it stands for, and everything else in the client's own newest word
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -18,12 +17,12 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.waiting import in_store
+from holdfast.conversation.visits import GroupsWrites, HalfWritten, StoreVisits
 from holdfast.errors import ConfigError, Conflict
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
-from holdfast.recognition.atoms import ANSWERS, atoms_in, bare_call_id, count_atoms
+from holdfast.recognition.atoms import ANSWERS, PrefixMemory, atoms_in, bare_call_id, count_atoms
 from holdfast.recognition.matching import Continuity, recognize
 from holdfast.recognition.request import MESSAGES
 from holdfast.session import Cause, Change, Fork, Kind
@@ -33,7 +32,7 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.memory_runtime import MemoryHub
@@ -146,15 +145,36 @@ class TurnKeeper:
     """What is recalled for each turn, where a provider is configured."""
     _weighed: dict[bytes, Load] = field(default_factory=dict[bytes, Load])
     """What each set of tools weighs; a client has few."""
-    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while a request is taken: one after the other, each sees what those before it said."""
+    _visits: StoreVisits = field(default_factory=StoreVisits)
+    """Where requests are taken, one after the other: each sees what those before it said."""
+    _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
+
+    def __post_init__(self) -> None:
+        """Look whether what waits can be written together."""
+        store = self.conversations.store
+        # What memory recalls may take long, and nobody else could write meanwhile.
+        if self.memory is None and isinstance(store, GroupsWrites):
+            self._visits = StoreVisits(partial(self._together, store))
+
+    @contextmanager
+    def _together(self, store: GroupsWrites) -> Generator[None]:
+        """Write to the store and to the tree, each in one transaction, to the tree last."""
+        is_stored = False
+        try:
+            with self.tree.together():
+                with store.together():
+                    yield
+                is_stored = True
+        except Exception as error:
+            if not is_stored:
+                raise
+            raise HalfWritten(f"the tree of messages was not written: {error}") from error
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
         opened: _Opened | None = None
         while True:
-            async with self._taking:
-                taken = await in_store(partial(self._take, request, body, opened))
+            taken = await self._visits.make(partial(self._take, request, body, opened))
             if isinstance(taken, ClientTurn):
                 return taken
             opened = taken
@@ -187,8 +207,10 @@ class TurnKeeper:
         said = body.get(MESSAGES[request.dialect])
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken or ())
-        found, window = recognize(request, self.tree), self._window(request)
-        turn = ClientTurn(request, found, messages, window)
+        found, window = recognize(request, self.tree, self._prefixes.hashes), self._window(request)
+        # What memory recalls may take its time, and no answer waits for that.
+        visits = self._visits if self.memory is None else StoreVisits()
+        turn = ClientTurn(request, found, messages, window, visits)
         if found.how is Continuity.SIDE or not request.atoms:
             if request.side != "count" or found.node is None or not found.known:
                 return replace(turn, window=max(window - _beside(request, body), window // 4))

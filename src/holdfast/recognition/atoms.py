@@ -36,6 +36,7 @@ __all__ = [
     "ANSWERS",
     "Atom",
     "AtomKind",
+    "PrefixMemory",
     "atoms_in",
     "atoms_of",
     "bare_call_id",
@@ -55,6 +56,8 @@ _WORDS = "="
 _Told: TypeAlias = str | ToolCall | ToolResult | Media | Opaque
 _SIZE = 16
 """Bytes of a digest: enough that no two messages of a store ever share one by chance."""
+_MOST = 80_000
+"""Atoms of which the hashes are remembered, some 50 bytes each."""
 
 
 class AtomKind(StrEnum):
@@ -123,17 +126,51 @@ def count_atoms(message: Message) -> int:
     return sum(1 for _ in _told(message))
 
 
-def prefix_hashes(atoms: tuple[Atom, ...]) -> tuple[bytes, ...]:
+def prefix_hashes(atoms: tuple[Atom, ...], at: bytes = b"") -> tuple[bytes, ...]:
     """Return for each atom the hash of all that was said up to it, and of the calls' ids.
 
     Providers give every call an id of its own: those who say the same by other ids are two.
+
+    Args:
+        atoms: What was said.
+        at: The hash of what was said before.
     """
     found: list[bytes] = []
-    at = b""
     for atom in atoms:
         at = sha256(at + atom.digest + atom.call.encode()).digest()[:_SIZE]
         found.append(at)
     return tuple(found)
+
+
+class PrefixMemory:
+    """Hashes histories that grow: of one that begins like a known one, only what is new.
+
+    One is remembered for each first message, the newest, and of all together so many atoms. Only
+    one thread at a time may use it.
+    """
+
+    def __init__(self, most: int = _MOST) -> None:
+        """Begin with nothing; `most` bounds the atoms that are remembered."""
+        self._most = self._room = most
+        self._known: dict[bytes, tuple[tuple[Atom, ...], tuple[bytes, ...]]] = {}
+
+    def hashes(self, atoms: tuple[Atom, ...]) -> tuple[bytes, ...]:
+        """Return what `prefix_hashes` returns."""
+        if not atoms:
+            return ()
+        first = atoms[0].digest
+        known, hashes = self._known.pop(first, ((), ()))
+        self._room += len(known)
+        if known != atoms[: len(known)]:
+            known, hashes = (), ()
+        if len(known) < len(atoms):
+            hashes += prefix_hashes(atoms[len(known) :], hashes[-1] if hashes else b"")
+        self._known[first] = atoms, hashes
+        self._room -= len(atoms)
+        while self._room < 0:
+            oldest, _ = self._known.pop(next(iter(self._known)))
+            self._room += len(oldest)
+        return hashes
 
 
 def _told(message: Message) -> Iterator[_Told]:

@@ -11,7 +11,7 @@ from holdfast.recognition.atoms import ANSWERS, AtomKind, is_telling, prefix_has
 from holdfast.recognition.tree import remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.recognition.atoms import Atom
     from holdfast.recognition.request import WireRequest
@@ -79,12 +79,21 @@ class _Place:
     """The last known call of a history that is left out otherwise."""
 
 
-def recognize(request: WireRequest, tree: Tree) -> Recognition:
+def recognize(
+    request: WireRequest,
+    tree: Tree,
+    hashes: Callable[[tuple[Atom, ...]], tuple[bytes, ...]] = prefix_hashes,
+) -> Recognition:
     """Find the node of the tree that a request extends.
 
     Content decides; ids only tell conversations with the same content apart.
+
+    Args:
+        request: What was asked.
+        tree: What was said before.
+        hashes: Does what `prefix_hashes` does, for whoever remembers some.
     """
-    prefixes, tree = prefix_hashes(request.atoms), remembered(tree)
+    prefixes, tree = hashes(request.atoms), remembered(tree)
     place = _changed(request, tree, _known(request, tree, prefixes))
     if side := _side(request, tree, place):
         node = place.nodes[0] if place.nodes else place.compacted

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from holdfast.recognition.atoms import Atom, AtomKind, atoms_of
@@ -137,18 +138,7 @@ def read_request(
         words = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("list[object]", words) if isinstance(words, list) else []
         spoken = [said_by(each, dialect) for each in messages]
-    atoms: list[Atom] = []
-    places: list[int] = []
-    answered: set[str] = set()
-    for place, found in enumerate(spoken):
-        for atom in found:
-            if atom.kind is _RESULT and atom.call:
-                # After a resume some clients send results twice.
-                if atom.call in answered:
-                    continue
-                answered.add(atom.call)
-            atoms.append(atom)
-            places.append(place)
+    atoms, places = _once_each(spoken)
     _order_results(atoms, places)
     known = {name.lower(): value for name, value in headers.items()}
     names = _tools(body.get("tools"))
@@ -173,8 +163,29 @@ def said_by(message: object, dialect: str) -> tuple[Atom, ...]:
     return atoms_of(cast("dict[str, object]", message), dialect)
 
 
+def _once_each(spoken: Sequence[tuple[Atom, ...]]) -> tuple[list[Atom], list[int]]:
+    """Return what messages say, and where: after a resume some clients send results twice."""
+    atoms = [atom for found in spoken for atom in found]
+    places = [place for place, found in enumerate(spoken) for _ in found]
+    answers = [atom.call for atom in atoms if atom.kind is _RESULT and atom.call]
+    left = set(answers)
+    if len(left) == len(answers):
+        return atoms, places
+    kept: list[tuple[Atom, int]] = []
+    for atom, place in zip(atoms, places, strict=True):
+        if atom.kind is _RESULT and atom.call:
+            if atom.call not in left:
+                continue
+            left.remove(atom.call)
+        kept.append((atom, place))
+    return [atom for atom, _ in kept], [place for _, place in kept]
+
+
 def _order_results(atoms: list[Atom], places: list[int]) -> None:
     """Put results into the order of their calls: clients tell them as they came, or as asked."""
+    are_results = [atom.kind is _RESULT for atom in atoms]
+    if not any(one and other for one, other in pairwise(are_results)):
+        return
     asked: dict[str, int] = {}
     begun = -1
     for at, atom in enumerate([*atoms, _END]):

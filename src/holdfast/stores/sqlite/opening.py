@@ -28,6 +28,8 @@ __all__ = ["PATIENCE", "LockPatience", "OpenedFile", "begin", "connect", "migrat
 
 _OLDEST = (3, 35)
 _STATEMENTS = 256
+_PAGES = 4_000
+"""Of 4 kB, that wait beside the file at most."""
 _T = TypeVar("_T")
 
 
@@ -169,6 +171,8 @@ def _writer(path: Path, address: str, patience: LockPatience) -> sqlite3.Connect
             migrate(connection, patience)
         _renew_index(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
+        # The same pages are written by every append, and need not be moved into the file so often.
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
         connection.execute("PRAGMA foreign_keys = ON")
         erase_where_free(connection)
     except BaseException:

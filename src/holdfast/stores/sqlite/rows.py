@@ -93,7 +93,8 @@ _SELECT_KEYED = f"""
 """
 _SELECT_STATE = f"""
     SELECT {_SESSION_COLUMNS}, s.key, s.view, s.tip,
-        (SELECT count(*) FROM compactions AS c WHERE c.session = s.key)
+        (SELECT count(*) FROM compactions AS c WHERE c.session = s.key),
+        (SELECT json_group_array(message) FROM pins WHERE session = s.key)
     {_FROM_SESSIONS} AND s.id = ?
 """
 _UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -164,14 +165,17 @@ def keyed_session(connection: sqlite3.Connection, key: str) -> Session | None:
 
 
 def state_of(connection: sqlite3.Connection, id_: str) -> tuple[SessionState, int]:
-    """Return everything about a session but its messages, and the key of its row."""
+    """Return everything about a session but its messages, and the key of its row.
+
+    It is one statement, so that it needs no transaction around it.
+    """
     row: Row | None = connection.execute(_SELECT_STATE, (to_text(id_),)).fetchone()
     if row is None:
         raise unknown_session(id_)
     session = session_from(row)
-    key, view, tip, compactions = row[-4:]
+    key, view, tip, compactions, pinned = row[-5:]
     head = Head(session.generation, view, session.size)
-    pins = pins_of(connection, key)
+    pins = frozenset(cast("list[int]", _read_json(pinned)))
     state = SessionState(session=session, head=head, tip=tip, pins=pins, compactions=compactions)
     return state, key
 

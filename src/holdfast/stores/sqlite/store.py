@@ -9,7 +9,7 @@ from holdfast.errors import StoreError
 from holdfast.ports import Capability
 from holdfast.recall import parse
 from holdfast.recall.ladder import search
-from holdfast.session import Kind
+from holdfast.session import Kind, Refreshed
 from holdfast.stores.sqlite import additions, rows, sessions, views, windows
 from holdfast.stores.sqlite.additions import add_all
 from holdfast.stores.sqlite.checkup import copy_to, examine
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         EndReason,
         Entry,
         Head,
-        Refreshed,
         Session,
         SessionState,
         Spawn,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
         View,
         Window,
     )
+    from holdfast.stores.sqlite.connection import WriteGroup
     from holdfast.transcript import Message
 
 __all__ = ["SqliteStore"]
@@ -87,6 +87,14 @@ class SqliteStore:
         """Close every connection; closing twice is harmless."""
         self._database.close()
 
+    def together(self) -> WriteGroup:
+        """Let all that this thread writes within happen at the end, or nothing of it.
+
+        Raises:
+            StoreError: at the end, when a write within failed, whoever passed over that.
+        """
+        return self._database.together(self._index.forget)
+
     def create(self, session: Session) -> Session:
         """Add a session without a parent, and return it as stored."""
         if session.parent is not None:
@@ -112,6 +120,11 @@ class SqliteStore:
 
     def refresh(self, id_: str, known: Head | None) -> Refreshed:
         """Return the state of a session, and what its window shows that a reader does not have."""
+        if known is not None:
+            with self._database.look() as connection:
+                state, _ = rows.state_of(connection, id_)
+            if state.head == known:
+                return Refreshed(state, (), is_whole=False)
         with self._database.read() as connection:
             return windows.refreshed_window(connection, id_, known)
 

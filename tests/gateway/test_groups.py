@@ -1,0 +1,156 @@
+"""Requests of many clients at once are written together, and each as if it were alone."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from holdfast.errors import StoreError
+from holdfast.gateway.byte_locks import try_lock
+from holdfast.gateway.tree_file import TreeFile
+from holdfast.gateway.turns import TurnKeeper
+from holdfast.recognition.matching import Continuity
+from holdfast.session import Draft, Entry, Usage
+from holdfast.stores.sqlite.connection import WriteGroup
+from holdfast.stores.sqlite.store import SqliteStore
+from holdfast.wiring.registry import Conversations
+from tests.gateway.test_turns import ClientTurn, log_of, request, said, taken
+
+MANY = 20
+
+
+class Watched(SqliteStore):
+    """A store that refuses some words, and counts what was written together."""
+
+    refused = ""
+    groups = 0
+
+    def together(self) -> WriteGroup:
+        self.groups += 1
+        return super().together()
+
+    def append(
+        self,
+        id_: str,
+        drafts: Sequence[Draft],
+        usage: Usage = Usage(),  # noqa: B008 - a frozen value
+        *,
+        size: int | None = None,
+    ) -> tuple[Entry, ...]:
+        if self.refused and any(self.refused in each.message.text for each in drafts):
+            raise StoreError("these words are refused")
+        return super().append(id_, drafts, usage, size=size)
+
+
+def keeper(path: Path) -> tuple[TurnKeeper, Watched]:
+    store = Watched(path / "store.db")
+    return TurnKeeper(Conversations(store), TreeFile(str(path / "tree.db")), 200_000), store
+
+
+def first(number: int) -> list[dict[str, object]]:
+    return [said("user", f"Task {number}: read the file.")]
+
+
+def later(number: int) -> list[dict[str, object]]:
+    return [*first(number), said("assistant", f"Answer {number}."), said("user", "Go on.")]
+
+
+async def answered(turn: ClientTurn, number: int) -> None:
+    answer = {"choices": [{"message": said("assistant", f"Answer {number}.")}]}
+    await turn.answered(answer, is_partial=False)
+
+
+def test_many_at_once_are_recorded_once_each_and_known_again(tmp_path: Path) -> None:
+    async def run() -> None:
+        turns, store = keeper(tmp_path)
+        begun = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
+        await asyncio.gather(*(answered(turn, n) for n, turn in enumerate(begun)))
+        goes_on = await asyncio.gather(*(taken(turns, request(*later(n))) for n in range(MANY)))
+        assert store.groups > 1
+        assert {turn.found.how for turn in goes_on} == {Continuity.EXTENDS}
+        for one, two in zip(begun, goes_on, strict=True):
+            assert one.chat is not None
+            assert two.chat is not None
+            assert one.chat.id == two.chat.id
+            assert await log_of(two) == ["user", "assistant", "user"]
+        assert store.check().problems == ()
+
+    asyncio.run(run())
+
+
+def test_the_same_request_many_times_at_once_is_recorded_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        turns, _ = keeper(tmp_path)
+        same = await asyncio.gather(*(taken(turns, request(*first(1))) for _ in range(MANY)))
+        assert len({turn.conversation.id for turn in same if turn.conversation}) == 1
+        assert await log_of(same[0]) == ["user"]
+
+    asyncio.run(run())
+
+
+def test_one_that_cannot_be_recorded_does_the_others_no_harm(tmp_path: Path) -> None:
+    async def run() -> None:
+        turns, store = keeper(tmp_path)
+        begun = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
+        await asyncio.gather(*(answered(turn, n) for n, turn in enumerate(begun)))
+        store.refused, store.groups = "Go on", 0
+        bodies = [request(*later(n), said("user", "x")) for n in range(MANY)]
+        bodies[1::2] = [request(*later(n)[:2], said("user", "Stop.")) for n in range(1, MANY, 2)]
+        ends = await asyncio.gather(
+            *(taken(turns, body) for body in bodies), return_exceptions=True
+        )
+        assert store.groups > 0
+        assert all(isinstance(end, StoreError) for end in ends[::2])
+        for n, end in enumerate(ends[1::2]):
+            assert isinstance(end, ClientTurn)
+            assert await log_of(end) == ["user", "assistant", "user"], n
+            assert [each["content"] for each in await end.chat.messages()][-1] == "Stop."  # type: ignore[union-attr]
+        store.refused = ""
+        for n in range(0, MANY, 2):
+            again = await taken(turns, request(*later(n)))
+            assert await log_of(again) == ["user", "assistant", "user"]
+        assert store.check().problems == ()
+
+    asyncio.run(run())
+
+
+def test_conversations_that_begin_beside_one_that_cannot_are_there_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        turns, store = keeper(tmp_path)
+        store.refused = "Task 3:"
+        ends = await asyncio.gather(
+            *(taken(turns, request(*first(n))) for n in range(MANY)), return_exceptions=True
+        )
+        assert store.groups > 0
+        assert [n for n, end in enumerate(ends) if isinstance(end, StoreError)] == [3]
+        store.refused = ""
+        again = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
+        assert [await log_of(turn) for turn in again] == [["user"]] * MANY
+        for turn, end in zip(again, ends, strict=True):
+            assert turn.conversation is not None
+            if isinstance(end, ClientTurn):
+                assert end.conversation is not None
+                assert end.conversation.id == turn.conversation.id
+
+    asyncio.run(run())
+
+
+def test_a_place_that_another_process_claims_is_waited_for_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claimed: list[int] = []
+
+    def busy_within_groups(descriptor: int | None, at: int) -> bool:
+        claimed.append(at)
+        # The third look at a place is that of a group.
+        return len(claimed) != 3 and try_lock(descriptor, at)
+
+    async def run() -> None:
+        turns, _ = keeper(tmp_path)
+        monkeypatch.setattr("holdfast.gateway.byte_locks.try_lock", busy_within_groups)
+        begun = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
+        for turn in begun:
+            assert await log_of(turn) == ["user"]
+
+    asyncio.run(run())
