@@ -238,6 +238,13 @@ def test_a_written_plan_tells_its_title_and_quotes_its_answer() -> None:
     )
 
 
+def test_a_plan_that_a_user_rejected_is_told_by_its_title() -> None:
+    plan = "# Count the boats\n\nRun the mill by hand."
+    answer = "The user doesn't want to proceed with this tool use."
+    line = line_of(exchange("ExitPlanMode", answer, plan=plan))
+    assert (line.verb, line.line) == ("TRIED", "Count the boats - rejected by the user")
+
+
 def test_steps_of_a_plan_are_state_and_no_action() -> None:
     assert told(deed_of(exchange("TaskCreate", "Task #1 created", subject="Count"))) is None
     assert told(deed_of(exchange("TaskUpdate", "ok", taskId="1", status="completed"))) is None

@@ -704,6 +704,18 @@ def test_words_that_were_sent_again_are_told_once() -> None:
     assert len(told(turns).actions) == 2
 
 
+def test_a_plan_that_becomes_a_request_is_told_as_the_request() -> None:
+    plan = "# Count the boats\n\n1. Add `berths` to the harbor table.\n2. Run `make tide`."
+    planned = [user("How would you count boats?"), *exchange("ExitPlanMode", "Wait.", plan=plan)]
+    alone = told(planned)
+    assert "Plan: 1. Add `berths`" in alone.actions[0]
+    asked = [*planned, user(f"Implement the following plan:\n\n{plan}"), assistant("Done.")]
+    first, second = told(asked).actions
+    assert 'PLANNED Count the boats - "Wait."' in first
+    assert "berths" not in first
+    assert "berths" in second
+
+
 def test_a_turn_that_goes_on_from_fold_to_fold_is_told_under_one_number() -> None:
     ask = user("Rename decode_batch to decode_all everywhere.")
     begun = [user("Hello"), assistant("Hello, what is to be done?"), ask]

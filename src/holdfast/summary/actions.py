@@ -122,7 +122,8 @@ class ToldAction:
 def told(deed: Deed) -> ToldAction | None:
     """Return a deed in words; nothing for steps of a plan, which are state."""
     if deed.rejected:
-        named = clip_words(_NOISE.sub(" ", deed.action.target) or deed.action.tool, _COMMAND)
+        tried = _title(deed) or _NOISE.sub(" ", deed.action.target) or deed.action.tool
+        named = clip_words(tried, _COMMAND)
         return ToldAction(StatementKind.RESULT, "TRIED", f"{named} - rejected by the user")
     match deed.action.family:
         case Family.PLAN:
@@ -162,7 +163,7 @@ def _plan(deed: Deed) -> ToldAction | None:
 
     Whether a user agreed is for the reader to see: a tool's words are quoted, not interpreted.
     """
-    title = deed.action.content.strip().partition("\n")[0].strip("# ")
+    title = _title(deed)
     if not title:
         return None
     answers = [] if deed.ended is None else units(deed.ended.text[:_ANSWER])
@@ -170,6 +171,12 @@ def _plan(deed: Deed) -> ToldAction | None:
     told = " ".join(filter(None, (clip_words(answers[0], _OUTCOME), kept))) if answers else ""
     answer = f" - {_quoted(told)}" if told else ""
     return ToldAction(StatementKind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{answer}")
+
+
+def _title(deed: Deed) -> str:
+    """Return the first line of a plan that was written as a text."""
+    is_plan = deed.action.family is Family.PLAN
+    return deed.action.content.strip().partition("\n")[0].strip("# ") if is_plan else ""
 
 
 def short_path(path: str) -> str:

@@ -52,7 +52,8 @@ from holdfast.summary.story import (
     story_of,
 )
 from holdfast.summary.tracing import Said, letters, stems
-from holdfast.summary.turns import Remark, Turn, masked, read_turns
+from holdfast.summary.turns import Deed, Remark, Turn, masked, read_turns
+from holdfast.transcript.effects import Family
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -177,13 +178,26 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
 
 
 def _said_once(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns without words that were sent again before anything came of them."""
+    """Return the turns without what was sent again: a plan as a request, or words to no effect."""
     once: list[Turn] = []
-    for turn in turns:
+    for turn in reversed(turns):
         asked = dict(zip(turn.asks, turn.places, strict=True))
-        once.append(replace(turn, asks=list(asked), places=list(asked.values())))
+        steps = [_titled(step, once) if isinstance(step, Deed) else step for step in turn.steps]
+        once.append(replace(turn, asks=list(asked), places=list(asked.values()), steps=steps))
+    once.reverse()
     pairs = zip_longest(once, once[1:])
     return [turn for turn, after in pairs if after is None or turn.steps or not _again(turn, after)]
+
+
+def _titled(deed: Deed, later: Sequence[Turn]) -> Deed:
+    """Return a plan without its text where a later request has all of it."""
+    action = deed.action
+    if action.family is not Family.PLAN or not (plan := letters(action.content)):
+        return deed
+    asks = (ask for turn in later for ask in turn.asks if len(ask) >= len(plan))
+    if not any(plan in letters(ask) for ask in asks):
+        return deed
+    return replace(deed, action=replace(action, content=action.content.strip().partition("\n")[0]))
 
 
 def _again(turn: Turn, after: Turn) -> bool:
