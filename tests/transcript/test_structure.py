@@ -13,6 +13,7 @@ from holdfast.transcript import (
     newest_reply,
     newest_user,
     open_calls,
+    said_at,
     said_in,
     seams,
     turns,
@@ -97,6 +98,27 @@ def test_what_an_agent_writes_in_a_users_name_is_not_the_newest_word_of_a_user()
     assert newest_user((assistant("hi"), skill)) == 1
     given = user("Base directory for this skill: /s\n\ntext\nARGUMENTS: the parser")
     assert newest_user((user("a"), given)) == 1
+
+
+def test_the_text_of_a_skill_behind_its_call_is_nobodys_words() -> None:
+    text = user("<role>You review harbors.</role>\nARGUMENTS: the pier")
+    loaded = (user("can you review it?"), *step("a", output="Launching skill: review"), text)
+    assert newest_user(loaded) == 0
+    assert said_at(loaded, 3) == ""
+    asked = (user("can you review it?"), *step("a", output="12 boats"), user("and the pier"))
+    assert newest_user(asked) == 3
+    assert said_at(asked, 3) == "and the pier"
+
+
+def test_the_text_of_a_command_is_nobodys_words_where_the_command_was_given_some() -> None:
+    text = user("Read every boat and say what is wrong with it.")
+    named = "<command-message>review</command-message>\n<command-name>/review</command-name>"
+    given = (user(f"{named}\n<command-args>the pier</command-args>"), text)
+    assert (newest_user(given), said_at(given, 0), said_at(given, 1)) == (0, "the pier", "")
+    bare = (user(named), text)
+    assert (newest_user(bare), said_at(bare, 1)) == (1, text.text)
+    to_program = (user("<command-name>/theme</command-name>\n<command-args>x</command-args>"), text)
+    assert newest_user(to_program) == 1
 
 
 def test_the_output_of_a_command_written_as_text_is_a_users_message() -> None:

@@ -14,7 +14,7 @@ from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
 from holdfast.summary.statements import MORE, StatementKind, is_code
 from holdfast.summary.story import LOOKS, narrates
-from holdfast.transcript import said_in
+from holdfast.transcript import said_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -152,7 +152,7 @@ def _said(
     for index in reversed(plan.cut.folded()):
         if budget <= _JOINTS:
             break
-        words = said_in(plan.bare.transcript[index])
+        words = said_at(plan.bare.transcript, index)
         if not words or "".join(words.split()) in told or words in quotes:
             continue
         if any(each in words for each in outdated):

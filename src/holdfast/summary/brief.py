@@ -28,7 +28,8 @@ from holdfast.transcript import (
     Text,
     ToolCall,
     ToolResult,
-    said_in,
+    is_expansion,
+    said_at,
     seams,
 )
 from holdfast.transcript.blocks import is_observation
@@ -97,7 +98,7 @@ def brief(
     ends = [0]
     for start, end in pairwise(seams(messages)):
         for index in range(start, end):
-            telling.add(index, messages[index])
+            telling.add(index)
         ends.append(len(telling.pieces))
     shown = telling.shown(redact)
     groups = (
@@ -118,6 +119,7 @@ class _Telling:
         self.pieces: list[Piece] = []
         self._sizes: list[Sizes | None] = []
         """How each piece is cut; None for words that stay whole."""
+        self._messages = messages
         self._last = len(messages) - 1
         self._after: dict[int, str] = {}
         """What follows a piece, however it is cut."""
@@ -128,12 +130,14 @@ class _Telling:
             if isinstance(part, ToolCall)
         }
 
-    def add(self, index: int, message: Message) -> None:
+    def add(self, index: int) -> None:
         """Label the parts of a message."""
+        message = self._messages[index]
         if message.synthetic is Synthetic.SUMMARY or message.synthetic is Synthetic.NOTE:
             return
         speaker: str = message.role
-        if message.role is Role.USER and is_observation(message.text):
+        is_user = message.role is Role.USER
+        if is_user and (is_observation(message.text) or is_expansion(self._messages, index)):
             speaker = "output"
         number = f"{index + 1} "
         age = min((self._last - index) // _FRESH, _HALVINGS)
@@ -242,9 +246,9 @@ def user_words(messages: Sequence[Message], *, opens: bool = False) -> tuple[str
     """
     spoken: list[str] = []
     # Hardly one message in twenty is a user's: the role is asked before anything is called.
-    for message in messages:
+    for index, message in enumerate(messages):
         if message.role is Role.USER:
-            spoken.append(said_in(message, opens=opens))
+            spoken.append(said_at(messages, index, opens=opens))
         elif message.role is Role.ASSISTANT:
             opens = False
     return tuple(filter(None, spoken))
@@ -260,7 +264,8 @@ def derive_focus(messages: Sequence[Message], redact: Callable[[str], str]) -> s
 
     "Yes" and "go on" name none: what is said in so few words concerns what was asked before.
     """
-    for words in map(said_in, reversed(messages)):
+    for index in range(len(messages) - 1, -1, -1):
+        words = said_at(messages, index)
         # Bytes rather than characters: forty characters of Chinese are a whole request.
         if len(words.encode("utf-8", "surrogatepass")) >= _ENOUGH:
             return flat(words, _WIDTH, redact)

@@ -16,7 +16,7 @@ from holdfast.summary.cues import CONSENT, is_question
 from holdfast.summary.record import words_of
 from holdfast.summary.statements import units
 from holdfast.summary.tracing import Said, folded, is_weighty_order, roots, stems, weighty
-from holdfast.transcript import Role, said_in
+from holdfast.transcript import Role, said_at
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
@@ -222,10 +222,10 @@ def agreed_in(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """
     found: list[tuple[str, str]] = []
     before = ""
-    for message in messages:
+    for index, message in enumerate(messages):
         if message.role is Role.ASSISTANT:
             before = message.text or before
-        elif message.role is Role.USER and (words := said_in(message)):
+        elif message.role is Role.USER and (words := said_at(messages, index)):
             said = units(before)[-2:]
             is_yes = len(words) <= _BRIEF_CONSENT and CONSENT.match(words.strip())
             if said and is_yes and not is_question(words) and not _NEGATED.search(folded(words)):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.summary.brief import shortened
 from holdfast.summary.choices import BACK, chosen
-from holdfast.transcript import Role, ToolCall, said_in
+from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
 from holdfast.transcript.parts import quickly_made
@@ -267,7 +267,7 @@ def read_turns(
             else:
                 turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
         elif role is Role.USER:
-            if words := said_in(message, opens=not spoken):
+            if words := said_at(messages, index, opens=not spoken):
                 last = turns[-1]
                 if not last.asks or last.steps or older[-1] or last.interrupted:
                     turns.append(Turn(index))

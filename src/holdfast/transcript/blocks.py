@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "expands_to_text",
     "given_to_skill",
     "is_answer",
     "is_command",
@@ -84,6 +85,10 @@ _ASIDE = re.compile(
 """How a block begins that an agent puts before or behind what the user typed."""
 _LAST_CLOSING = re.compile(r"</([a-z_-]{1,30})>\s*\Z", re.IGNORECASE)
 _COMMAND = ("<command-name>", "<command-message>")
+_PROMPT = "<command-message>"
+"""How a command begins that stands for a prompt; one to the program begins with its name."""
+_LAUNCHED = "launching skill"
+"""What a call answers whose skill follows in the user's name."""
 _INJECTED_ENDINGS = ("</local-command-stdout>",)
 _SLASH_COMMAND = re.compile(
     r"/(?:[a-z][\w:-]{0,40}|(?:mode|model|theme|config|approvals|permissions|login|resume)\s.{0,60})?"
@@ -160,6 +165,11 @@ def words_typed(text: str) -> str:
     words = _without_asides(text)
     is_program = _is_injected(words) or words[:200].casefold().startswith(_OUTPUTS)
     return "" if is_program else words
+
+
+def expands_to_text(text: str, *, is_result: bool) -> bool:
+    """Say whether an agent puts the text of a skill or a command behind this, as a user message."""
+    return text[:200].lstrip().casefold().startswith(_LAUNCHED if is_result else _PROMPT)
 
 
 def given_to_skill(text: str) -> str | None:

@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.transcript.blocks import (
+    expands_to_text,
     given_to_skill,
     is_command,
     is_observation,
@@ -40,11 +41,13 @@ __all__ = [
     "Violation",
     "check",
     "exchange_at",
+    "is_expansion",
     "is_user_word",
     "newest_reply",
     "newest_user",
     "one_line",
     "open_calls",
+    "said_at",
     "said_in",
     "seams",
     "shape",
@@ -142,13 +145,38 @@ def said_in(message: Message, *, opens: bool = False) -> str:
     return typed if len(typed) < len(text.strip()) else text
 
 
+def said_at(transcript: Sequence[Message], index: int, *, opens: bool = False) -> str:
+    """Return what a user said in the message at the index, as `said_in` does.
+
+    The text of a skill or a command is nobody's words. An agent puts it behind the call of the
+    skill, or behind the name of the command; not every text says itself what it is.
+    """
+    return "" if is_expansion(transcript, index) else said_in(transcript[index], opens=opens)
+
+
+def is_expansion(transcript: Sequence[Message], index: int) -> bool:
+    """Say whether the message at the index is the text of a skill or a command.
+
+    Of a command that was given nothing, its text is all that says what the user wants.
+    """
+    if not index or transcript[index].role is not Role.USER:
+        return False
+    before = transcript[index - 1]
+    if before.results:
+        return expands_to_text(before.results[-1].text, is_result=True)
+    is_prompt = before.role is Role.USER and expands_to_text(before.text, is_result=False)
+    return is_prompt and bool(said_in(before))
+
+
 def newest_user(transcript: Sequence[Message]) -> int | None:
     """Return the index of the newest message that a user really sent.
 
     Agents hand over skills and notices in a user's name; one of those is meant only where no user
     said anything. The output of a command that an assistant wrote as text is its user's message.
     """
-    said = _newest(transcript, _is_sent)
+    places = range(len(transcript) - 1, -1, -1)
+    sent = (at for at in places if _is_sent(transcript[at]) and not is_expansion(transcript, at))
+    said = next(sent, None)
     return _newest(transcript, is_user_word) if said is None else said
 
 
