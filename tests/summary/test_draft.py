@@ -586,6 +586,16 @@ def test_what_the_turns_show_for_certain_stands_beside_what_a_model_wrote() -> N
 # A focus.
 
 
+def test_a_short_input_keeps_the_point_that_it_named() -> None:
+    put = assistant("1. **Tide first** - count the boats.\n2. Harbor first.\n\nWhich order?")
+    work = exchange("bash", "ok", command="make tide")
+    record = told([user("Plan the survey of the harbor"), put, user("1"), *work])
+    assert record.task == (
+        "1",
+        "(said after the assistant wrote: 1) Tide first; Which order?)",
+    )
+
+
 def test_a_focus_gets_its_topic_told_where_room_is_short() -> None:
     turns: list[Message] = []
     for number in range(60):

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from holdfast.summary.actions import told
+from holdfast.summary.choices import titles
 from holdfast.summary.cues import (
     ANSWERS,
     CONSTRAINT,
@@ -147,7 +148,8 @@ class Standing:
         if len(words.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT or before is None:
             return
         if before.reply is not None and (said := units(before.reply.text)):
-            note = f"{SAID_AFTER} the assistant wrote: {clip_words(said[-1], 300)})"
+            named = f"{titles(turn.chosen)}; " if turn.chosen else ""
+            note = f"{SAID_AFTER} the assistant wrote: {named}{clip_words(said[-1], 300)})"
             yield replace(self._alone(StatementKind.OPEN, note, "task"), message=before.reply.place)
 
     @cached_property
