@@ -245,6 +245,20 @@ def test_a_key_that_a_cut_would_halve_is_masked_whole() -> None:
 # The task and what is open.
 
 
+def test_a_goal_says_what_its_first_words_announce() -> None:
+    opened = (
+        "The harbor is in the folder harbor. Consider the following issue:\n\nThe tide is late."
+    )
+    (goal,) = told([user(opened), assistant("It was the clock.")]).goal
+    assert goal.endswith("Consider the following issue: The tide is late.")
+
+
+def test_a_patch_that_was_handed_in_is_nobodys_task() -> None:
+    ran = assistant("The tide is on time, I hand it in.\n\n```bash\ngit diff --cached\n```")
+    record = told([user("Mend the tide."), ran, user("diff --git a/t.py b/t.py\n+high = 3")])
+    assert (record.task, record.goal) == ((), ("Mend the tide.",))
+
+
 def test_a_short_input_keeps_what_it_was_said_to() -> None:
     turns = [user("Clean the cache of the build"), assistant("Shall I delete it?"), user("yes")]
     task, *note = told(turns).task

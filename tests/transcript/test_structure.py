@@ -126,6 +126,13 @@ def test_the_output_of_a_command_written_as_text_is_a_users_message() -> None:
     assert newest_user((user("mend it"), assistant("run"), output)) == 2
 
 
+def test_a_patch_behind_a_command_written_as_text_is_its_output() -> None:
+    patch = user("diff --git a/tide.py b/tide.py\n+high = 3")
+    ran = assistant("I hand it in.\n\n```bash\ngit diff --cached\n```")
+    assert said_at((user("Mend the tide."), ran, patch), 2) == ""
+    assert said_at((user("Mend the tide."), assistant("Done."), patch), 2) == patch.text
+
+
 def test_a_picture_without_a_word_is_a_users_message() -> None:
     picture = Message(Role.USER, (Media("image", "image/png", "aGk="),))
     assert newest_user((user("look"), assistant("at what?"), picture)) == 2

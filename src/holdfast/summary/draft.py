@@ -35,6 +35,7 @@ from holdfast.summary.standing import (
 )
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import (
+    COLONS,
     Origin,
     Rarity,
     Statement,
@@ -478,7 +479,7 @@ def trim(
 
 def _announces(entry: str) -> bool:
     """Say whether an entry is narration that only announces what follows."""
-    return entry.endswith((":", "\uff1a")) and narrates(entry)
+    return entry.endswith(COLONS) and narrates(entry)
 
 
 def _is_note(entry: str) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.summary.record import HEADINGS, SECTIONS, Record
+from holdfast.summary.statements import COLONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -241,9 +242,7 @@ def loose_heading(line: str) -> HeadingLine | None:
     if found := heading_in(line):
         return found
     plain = _LOOSE.fullmatch(line.replace("**", ""))
-    is_announced = plain is not None and (
-        line.rstrip().endswith((":", "\uff1a")) or line[:1].isdigit()
-    )
+    is_announced = plain is not None and (line.rstrip().endswith(COLONS) or line[:1].isdigit())
     return (
         HeadingLine(plain[1], 2) if plain and is_announced and foreign_section(plain[1]) else None
     )

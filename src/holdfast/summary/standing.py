@@ -33,12 +33,11 @@ from holdfast.summary.cues import (
 from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
-from holdfast.summary.statements import Origin, Statement, StatementKind, clip_words, units
+from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
 from holdfast.summary.story import USER, narrates
 from holdfast.summary.tracing import has_marks, marks, overlap, stems
 from holdfast.summary.turns import Remark
-from holdfast.transcript import newest_user
-from holdfast.transcript.blocks import is_output
+from holdfast.transcript import Role, newest_user, said_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -157,7 +156,10 @@ class Standing:
         """Say whether the newest request stays in the window, and not the output of a command."""
         whole = self._job.whole
         newest = newest_user(whole)
-        return newest is not None and not is_output(whole[newest].text)
+        if newest is None or not whole[newest].text:
+            return newest is not None
+        opens = all(each.role is not Role.ASSISTANT for each in whole[:newest])
+        return bool(said_at(whole, newest, opens=opens))
 
     def _shortened(self, words: str) -> str:
         """Return a task for the record, in which it must not take the room of the rest."""
@@ -203,7 +205,9 @@ class Standing:
         for asks in (turn.asks for turn in self._turns if turn.asks):
             ask = asks[0 if len(asks) > _IN_A_ROW else -1]
             parts = [unit for unit in units(ask) if not is_said_of(unit)]
-            opening = " ".join(parts[:2]) or opening
+            # Words that only announce say nothing without what they announce.
+            told = (at for at in range(2, len(parts)) if not parts[at - 1].endswith(COLONS))
+            opening = " ".join(parts[: next(told, None)]) or opening
             if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:
                 break
         return opening

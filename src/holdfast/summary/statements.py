@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
+    "COLONS",
     "MORE",
     "NOW",
     "Origin",
@@ -36,6 +37,8 @@ __all__ = [
     "units",
 ]
 
+COLONS = (":", "\uff1a")
+"""How words end that only announce what follows."""
 _WIDEST = 420
 """Characters of a unit; a longer one is parted between words."""
 _CODE = 480
@@ -96,7 +99,7 @@ def _units(text: str) -> tuple[str, ...]:
             continue
         is_row = in_table and line.startswith("|")
         in_table = is_row
-        heading = line.startswith("#") or (line.endswith((":", "\uff1a")) and len(line) < 90)
+        heading = line.startswith("#") or (line.endswith(COLONS) and len(line) < 90)
         line = line.lstrip("#>|").strip(" |")
         if heading:
             announced = f"{announced} {line}".strip()
@@ -115,7 +118,7 @@ def _units(text: str) -> tuple[str, ...]:
                 continue
             in_table = False
         if parts and announced:
-            joint = " " if announced.endswith((":", "\uff1a")) else ": "
+            joint = " " if announced.endswith(COLONS) else ": "
             parts[0] = f"{announced}{joint}{parts[0]}"
             announced = ""
         found += parts

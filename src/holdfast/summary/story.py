@@ -26,6 +26,7 @@ from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import SECTIONS
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import (
+    COLONS,
     MORE,
     Statement,
     StatementKind,
@@ -228,7 +229,7 @@ class _Telling:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return
         telling = (at for at, each in enumerate(parts) if not is_code(each))
-        first = next((at for at in telling if not parts[at].endswith((":", "\uff1a"))), 0)
+        first = next((at for at in telling if not parts[at].endswith(COLONS)), 0)
         for place, unit in enumerate(parts):
             density = self._concluding(unit)
             kind = StatementKind.REPLY

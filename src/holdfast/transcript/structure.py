@@ -18,6 +18,7 @@ from holdfast.transcript.blocks import (
     is_observation,
     is_output,
     output_in,
+    shell_blocks,
     words_typed,
 )
 from holdfast.transcript.parts import (
@@ -54,6 +55,7 @@ __all__ = [
     "turns",
 ]
 
+_PATCH = "diff --git "
 _NOT_SAID = (Summary, Recalled)
 
 
@@ -149,9 +151,18 @@ def said_at(transcript: Sequence[Message], index: int, *, opens: bool = False) -
     """Return what a user said in the message at the index, as `said_in` does.
 
     The text of a skill or a command is nobody's words. An agent puts it behind the call of the
-    skill, or behind the name of the command; not every text says itself what it is.
+    skill, or behind the name of the command; not every text says itself what it is. Nor does a
+    patch behind a command that an assistant wrote as text.
     """
-    return "" if is_expansion(transcript, index) else said_in(transcript[index], opens=opens)
+    is_nobodys = is_expansion(transcript, index) or _is_printed_patch(transcript, index)
+    return "" if is_nobodys else said_in(transcript[index], opens=opens)
+
+
+def _is_printed_patch(transcript: Sequence[Message], index: int) -> bool:
+    if not index or not transcript[index].text.startswith(_PATCH):
+        return False
+    before = transcript[index - 1]
+    return before.role is Role.ASSISTANT and bool(shell_blocks(before.text, unnamed=True))
 
 
 def is_expansion(transcript: Sequence[Message], index: int) -> bool:
