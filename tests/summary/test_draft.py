@@ -246,9 +246,8 @@ def test_a_key_that_a_cut_would_halve_is_masked_whole() -> None:
 
 
 def test_a_goal_says_what_its_first_words_announce() -> None:
-    opened = (
-        "The harbor is in the folder harbor. Consider the following issue:\n\nThe tide is late."
-    )
+    place = "I have put all sources of the harbor, with their many tests, on this machine for you."
+    opened = f"{place} Consider the following issue:\n\nThe tide is late."
     (goal,) = told([user(opened), assistant("It was the clock.")]).goal
     assert goal.endswith("Consider the following issue: The tide is late.")
 
