@@ -128,8 +128,8 @@ class _Telling:
             elif step is not reply:
                 yield from self._remark(step)
         if reply is not None:
-            short = after is not None and bool(after.asks) and len(after.asks[0].encode()) < 40
-            yield from self._reply(reply, answered=short)
+            asks = after.asks if after is not None and not after.chosen else []
+            yield from self._reply(reply, answered=bool(asks) and len(asks[0].encode()) < 40)
         elif turn.interrupted:
             yield self._one(StatementKind.REMARK, "interrupted by the user", label=NOTED)
 
