@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.sample import sample_session
+from holdfast.cli.sample import brief, sample_session
 from holdfast.transcript import check
 from tests.cli.running import run
 
@@ -36,6 +36,13 @@ def test_the_story_is_shown_as_ask_what_was_done_and_how_it_ended() -> None:
     assert done.startswith("       EDITED billing/ledger.py: ")
     assert more == "       ... 6 more lines"
     assert ended.startswith("       Assistant: Ledger and webhooks are on the policy, ")
+
+
+def test_a_change_that_ends_an_entry_is_shown_once() -> None:
+    entry = 'User: "Ship it"\nREAD a\nREAD b\nREAD c\nCOMMITTED abc123 Ship the tide table'
+    shown = ["".join(part.text for part in line).strip() for line in brief(entry, 100)]
+    assert shown[0] == 'User: "Ship it"'
+    assert shown.count("COMMITTED abc123 Ship the tide table") == 1
 
 
 def test_decisions_have_their_reasons_and_a_corrected_value_replaces_the_old_one() -> None:

@@ -206,6 +206,14 @@ def test_what_is_told_already_gives_way_to_what_is_new() -> None:
     assert len(choose([new, *told], 1_000)) == len(told) + 1
 
 
+def test_what_a_user_said_gives_way_to_nobody_who_said_the_opposite() -> None:
+    said = "Redis is used for the queue."
+    no = Statement(StatementKind.ASK, "No, not Redis for the queue.", "actions", 1, label="User")
+    told = [Statement(StatementKind.RESULT, said, "actions", 1, 1, label="Assistant"), no]
+    more = Statement(StatementKind.REMARK, "The page has wide margins.", "actions", 0)
+    assert no in choose([more, *told], 44)
+
+
 def test_a_number_alone_makes_a_statement_new() -> None:
     told = [
         Statement(StatementKind.REPLY, f"The port of the worker is {4_000 + at}.", "actions", at)

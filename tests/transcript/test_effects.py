@@ -88,6 +88,10 @@ def test_the_last_error_line_names_the_error() -> None:
             "src/a.ts(5,15): error TS2305: no member 'Theme'.",
         ),
         (
+            "src/a.ts:3:5 - error TS2322: no string.\nFound 1 error.\nnpm ERR! code ELIFECYCLE\n",
+            "src/a.ts:3:5 - error TS2322: no string.",
+        ),
+        (
             "main.c:3:5: error: unknown type name 'strin'\nmake: *** [Makefile:9: all] Error 1\n",
             "main.c:3:5: error: unknown type name 'strin'",
         ),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport, Policy
     from holdfast.transcript import Transcript
 
-__all__ = ["command", "sample_session"]
+__all__ = ["brief", "command", "sample_session"]
 
 _WINDOW = 40_000
 """A small window, so that the session is due: agents fill one of 200,000 the same way."""
@@ -152,7 +152,7 @@ def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
         if len(shown) < len(entries):
             yield (Styled(f"{_MARGIN}... {len(entries) - len(shown):,} before these", "dim"),)
         for entry in shown:
-            yield from (_whole if full else _brief)(entry, width)
+            yield from (_whole if full else brief)(entry, width)
 
 
 def _whole(entry: str, width: int) -> Iterator[Line]:
@@ -163,14 +163,14 @@ def _whole(entry: str, width: int) -> Iterator[Line]:
         yield from ((Styled(row),) for row in wrapped(line, width, _deeper(first)))
 
 
-def _brief(entry: str, width: int) -> Iterator[Line]:
+def brief(entry: str, width: int) -> Iterator[Line]:
     """Yield the lines of an entry that tell most: the first on what was done, and how it ended."""
     lines = entry.split("\n")
     left = len(lines) - _FIRST - _LAST
     indent = _deeper(lines[0])
     if left > 1:
         # What changed something tells more than what was said and looked at on the way.
-        done = [line for line in lines[1:] if line.strip().startswith(_CHANGES)]
+        done = [line for line in lines[1:-_LAST] if line.strip().startswith(_CHANGES)]
         lines = [*[lines[0], *done, *lines[1:]][:_FIRST], *lines[-_LAST:]]
     for number, line in enumerate(lines):
         if left > 1 and number == _FIRST:

@@ -33,6 +33,7 @@ from holdfast.transcript import (
     Thinking,
     ToolCall,
     ToolResult,
+    newest_reply,
     newest_user,
 )
 from holdfast.wire.provenance import signed
@@ -52,8 +53,8 @@ _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the tail is made longer."""
 _GROWTHS = 3
 """How often that is tried: what stands in the tail need not be told, so that more is left."""
-_OF_RESULT, _OF_NEWEST = 0.06, 0.25
-"""What one result may take of a strict tail, and one that nothing was said about yet."""
+_OF_RESULT = 0.06
+"""What one result may take of a strict tail once something was said about it."""
 _TRIES = 4
 """How often a summary is written again because words weigh more together than apart."""
 
@@ -197,15 +198,14 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
 
 
 def _with_brief_results(tail: Transcript, plan: CompactionPlan, context: PassContext) -> Transcript:
-    """Return a strict tail with only so much of each result: what was said about it follows it."""
-    seams, budget = plan.measured.seams, plan.shares.tail
-    newest = len(tail) - len(plan.bare.transcript) + (seams[-2] if len(seams) > 1 else 0)
+    """Return a strict tail with only so much of each result about which something was said."""
+    said = newest_reply(tail) or 0
     found: list[Message] = []
-    for at, message in enumerate(tail):
-        room = int(budget * (_OF_RESULT if at < newest else _OF_NEWEST))
+    for message in tail[:said]:
+        room = int(plan.shares.tail * _OF_RESULT * len(message.results))
         brief = truncate((message,), room, context.scale, context.stored, context.redact)
         found += brief.messages if message.results else [message]
-    return tuple(found)
+    return (*found, *tail[said:])
 
 
 def _floor(plan: CompactionPlan) -> int:

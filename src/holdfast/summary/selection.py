@@ -25,6 +25,10 @@ _CHARACTERS, _MOST_CHARACTERS = 4, 9
 """Characters of a token as a rule, and more than it has in a sentence of any language."""
 
 
+_THEIR_OWN = NOW | {StatementKind.ASK, StatementKind.DECISION}
+"""Kinds that are told whatever else has their words."""
+
+
 class StatementSelection:
     """The statements that fit a budget, the most worthy first.
 
@@ -98,8 +102,11 @@ class StatementSelection:
         return room
 
     def _is_told(self, each: Statement) -> bool:
-        """Say whether nearly all words of a statement of the turns are told elsewhere."""
-        if each.origin is not Origin.TURNS or each.is_head or each.kind in NOW:
+        """Say whether nearly all words of a statement of the turns are told elsewhere.
+
+        What a user said or decided is no repetition: "not" is too short a word to be compared.
+        """
+        if each.origin is not Origin.TURNS or each.is_head or each.kind in _THEIR_OWN:
             return False
         words = telling_words(each.text)
         return len(words & self._told) > _OF_REPEATED * len(words)

@@ -143,10 +143,10 @@ _ERROR_WORDS = (
 _RUNNERS = re.compile(
     r"npm (?:error|ERR!)|make(?:\[\d+\])?: \*\*\*|ninja: build stopped|gmake|\W{0,3}ELIFECYCLE"
     r"|error Command failed|error: (?:Recipe|could not compile|process didn't exit)"
-    r"|##\[error\]|Error: Process completed with exit code|Command exited with code"
+    r"|##\[error\]|Error: Process completed with exit code|Command exited with code|Found \d+ error"
 )
 """How lines begin in which a runner says that what it ran has failed."""
-_LOCATED = re.compile(r"\S{1,200}?[:(]\d{1,6}(?:[:,]\d{1,6})?\)?:? (?:-|fatal|error)\b")
+_LOCATED = re.compile(r"\S{1,200}?[:(]\d{1,6}(?:[:,]\d{1,6})?\)?:? (?:- )?(?:fatal|error)\b")
 _ENVELOPES = ("output", "stdout", "content", "result")
 _PREAMBLE = re.compile(
     r"(?:Command: (?:[^\n]{0,2000}\n){1,40}?)?"
