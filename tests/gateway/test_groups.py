@@ -1,6 +1,8 @@
 """Requests of many clients at once are written together, and each as if it were alone."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -154,3 +156,28 @@ def test_a_place_that_another_process_claims_is_waited_for_alone(
             assert await log_of(turn) == ["user"]
 
     asyncio.run(run())
+
+
+def test_what_waits_beside_the_files_is_moved_by_nobody_who_is_waited_for(tmp_path: Path) -> None:
+    moved: list[str] = []
+
+    class Moved(Watched):
+        def checkpoint(self) -> None:
+            moved.append(threading.current_thread().name)
+            super().checkpoint()
+
+    async def run() -> None:
+        store = Moved(tmp_path / "store.db")
+        tree = TreeFile(str(tmp_path / "tree.db"))
+        turns = TurnKeeper(Conversations(store), tree, 200_000)
+        before = (tmp_path / "tree.db").stat().st_size
+        for number in range(MANY * 6):
+            await taken(turns, request(*first(number)))
+        until = time.monotonic() + 5
+        while (tmp_path / "tree.db").stat().st_size == before and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+        assert (tmp_path / "tree.db").stat().st_size > before
+
+    asyncio.run(run())
+    assert len(moved) == 1
+    assert moved[0].startswith("holdfast-store")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Together: TypeAlias = Callable[[], AbstractContextManager[None]]
 
-__all__ = ["GroupsWrites", "HalfWritten", "SessionLock", "StoreVisits"]
+__all__ = ["Checkpoints", "GroupsWrites", "HalfWritten", "SessionLock", "StoreVisits"]
 
 _MOST_VISITS = 64
 """Calls that a thread makes before others have their turn on it."""
@@ -45,6 +45,15 @@ class GroupsWrites(Protocol):
         Raises:
             StoreError: at the end, when something within failed: nothing happened then.
         """
+        ...
+
+
+@runtime_checkable
+class Checkpoints(Protocol):
+    """A store that keeps what was written last beside its file, and moves it from time to time."""
+
+    def checkpoint(self) -> None:
+        """Move what waits beside the file into it, while others read and write."""
         ...
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.visits import GroupsWrites, HalfWritten, StoreVisits
-from holdfast.errors import ConfigError, Conflict
+from holdfast.conversation.visits import Checkpoints, GroupsWrites, HalfWritten, StoreVisits
+from holdfast.conversation.waiting import start_in_store
+from holdfast.errors import ConfigError, Conflict, StoreError
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
@@ -47,6 +49,9 @@ __all__ = ["TurnKeeper"]
 _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""
+_FULL, _EACH = 1_000, 8
+"""New messages after which what waits beside the files is moved, and as how many a request counts:
+half as much waits then as the files allow."""
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -148,6 +153,8 @@ class TurnKeeper:
     _visits: StoreVisits = field(default_factory=StoreVisits)
     """Where requests are taken, one after the other: each sees what those before it said."""
     _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
+    _unmoved: int = 0
+    """How much was written since the last checkpoint."""
 
     def __post_init__(self) -> None:
         """Look whether what waits can be written together."""
@@ -235,6 +242,7 @@ class TurnKeeper:
                 chat.set_system(prompt)
             new = self._recorded(chat, request, found, messages)
             self.tree.record(request, found, opened.key, new)
+            self._count(len(new))
             is_unfolded = is_plain(live.window) and not chat.compactor.is_due()
             if is_unfolded:
                 chat.compactor.handed_out()
@@ -246,6 +254,23 @@ class TurnKeeper:
                 memory=self.memory,
                 issue=partial(self.tree.issue, opened.key),
             )
+
+    def _count(self, messages: int) -> None:
+        """Let a thread move what waits beside the files, before a request has to do it."""
+        self._unmoved += _EACH + messages
+        if self._unmoved >= _FULL:
+            self._unmoved = 0
+            # A process that ends takes no more work.
+            with suppress(RuntimeError):
+                start_in_store(self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        store = self.conversations.store
+        # Where it cannot be done now, whoever writes does it.
+        with suppress(StoreError, sqlite3.Error, OSError):
+            if isinstance(store, Checkpoints):
+                store.checkpoint()
+            self.tree.checkpoint()
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""
