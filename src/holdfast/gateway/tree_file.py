@@ -130,8 +130,6 @@ class TreeFile:
         self._is_filed = False
         self._inode: tuple[int, int] | None = None
         self._claims: int | None = None
-        self._claimed_together: set[int] | None = None
-        """The places that were claimed for what is written together at this moment."""
         if place != _IN_MEMORY:
             with suppress(OSError):
                 self._claims = os.open(f"{place}.lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -151,42 +149,21 @@ class TreeFile:
             checkpoint(Path(self._place))
 
     @contextmanager
-    def together(self) -> Generator[None]:
-        """Let all that this thread records within happen at the end; claims stay until then."""
-        self._look()
-        with self._lock:
-            claimed: set[int] = set()
-            try:
-                with self._transaction():
-                    self._claimed_together = claimed
-                    yield
-            finally:
-                self._claimed_together = None
-                for at in claimed:
-                    unlock(self._claims, at)
-
-    @contextmanager
     def claimed(self, place: bytes) -> Generator[None]:
         """Keep other processes from going on at a place; whoever dies lets go of it.
 
-        In one process, several may claim a place at once. Within a group none is waited for: who
-        has one place and waits for another may wait for ever.
+        In one process, several may claim a place at once.
         """
-        at, together = 1 + int.from_bytes(place[:3]), self._claimed_together
-        if together is not None:
-            self._wait_for(at, 0.0)
-            together.add(at)
-            yield
-            return
         self._look()
+        at = 1 + int.from_bytes(place[:3])
         self._wait_for(at)
         try:
             yield
         finally:
             unlock(self._claims, at)
 
-    def _wait_for(self, at: int, patience: float = _PATIENCE_S) -> None:
-        if not lock_within(self._claims, at, patience):
+    def _wait_for(self, at: int) -> None:
+        if not lock_within(self._claims, at, _PATIENCE_S):
             raise StoreBusy(f"{self._place} is in use by another process; try again")
 
     def _look(self) -> None:
@@ -413,9 +390,6 @@ class TreeFile:
     @contextmanager
     def _transaction(self) -> Generator[None]:
         with self._lock:
-            if self._claimed_together is not None:
-                yield
-                return
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:

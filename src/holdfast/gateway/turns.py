@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.visits import Checkpoints, GroupsWrites, HalfWritten, StoreVisits
+from holdfast.conversation.visits import Checkpoints, StoreVisits
 from holdfast.conversation.waiting import start_in_store
 from holdfast.errors import ConfigError, Conflict, StoreError
 from holdfast.formats.documents import SYSTEM_KEYS
@@ -34,7 +34,7 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.memory_runtime import MemoryHub
@@ -152,30 +152,11 @@ class TurnKeeper:
     """What each set of tools weighs; a client has few."""
     _visits: StoreVisits = field(default_factory=StoreVisits)
     """Where requests are taken, one after the other: each sees what those before it said."""
+    _answers: StoreVisits = field(default_factory=StoreVisits)
+    """Where answers are recorded; none waits for a request."""
     _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
     _unmoved: int = 0
     """How much was written since the last checkpoint."""
-
-    def __post_init__(self) -> None:
-        """Look whether what waits can be written together."""
-        store = self.conversations.store
-        # What memory recalls may take long, and nobody else could write meanwhile.
-        if self.memory is None and isinstance(store, GroupsWrites):
-            self._visits = StoreVisits(partial(self._together, store))
-
-    @contextmanager
-    def _together(self, store: GroupsWrites) -> Generator[None]:
-        """Write to the store and to the tree, each in one transaction, to the tree last."""
-        is_stored = False
-        try:
-            with self.tree.together():
-                with store.together():
-                    yield
-                is_stored = True
-        except Exception as error:
-            if not is_stored:
-                raise
-            raise HalfWritten(f"the tree of messages was not written: {error}") from error
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
@@ -215,9 +196,7 @@ class TurnKeeper:
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken or ())
         found, window = recognize(request, self.tree, self._prefixes.hashes), self._window(request)
-        # What memory recalls may take its time, and no answer waits for that.
-        visits = self._visits if self.memory is None else StoreVisits()
-        turn = ClientTurn(request, found, messages, window, visits)
+        turn = ClientTurn(request, found, messages, window, self._answers)
         if found.how is Continuity.SIDE or not request.atoms:
             if request.side != "count" or found.node is None or not found.known:
                 return replace(turn, window=max(window - _beside(request, body), window // 4))

@@ -1,6 +1,7 @@
 """What waits beside the file is moved into it while others go on."""
 
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,12 @@ def test_after_a_checkpoint_everything_is_in_the_file_itself(tmp_path: Path) -> 
 
 def test_a_checkpoint_waits_for_nobody_who_writes(tmp_path: Path) -> None:
     store = store_with_a_message(tmp_path / "store.db")
-    with store.together():
-        store.append("one", [Draft(message=Message(Role.USER, (Text("Go on."),)), at=2, tokens=1)])
+    with sqlite3.connect(tmp_path / "store.db", isolation_level=None) as writer:
+        writer.execute("BEGIN IMMEDIATE")
         SqliteStore(tmp_path / "store.db").checkpoint()
-    assert [entry.message.text for entry in store.since("one", 0)] == [SAID, "Go on."]
+        writer.execute("ROLLBACK")
+    writer.close()
+    assert [entry.message.text for entry in store.since("one", 0)] == [SAID]
     assert store.check().problems == ()
 
 

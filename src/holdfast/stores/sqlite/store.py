@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         View,
         Window,
     )
-    from holdfast.stores.sqlite.connection import WriteGroup
     from holdfast.transcript import Message
 
 __all__ = ["SqliteStore"]
@@ -87,14 +86,6 @@ class SqliteStore:
     def close(self) -> None:
         """Close every connection; closing twice is harmless."""
         self._database.close()
-
-    def together(self) -> WriteGroup:
-        """Let all that this thread writes within happen at the end, or nothing of it.
-
-        Raises:
-            StoreError: at the end, when a write within failed, whoever passed over that.
-        """
-        return self._database.together(self._index.forget)
 
     def checkpoint(self) -> None:
         """Move what waits beside the file into it, while others read and write."""
