@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from holdfast.conversation.waiting import (
     Join,
     Sleep,
     Steps,
+    start_in_store,
 )
 from holdfast.errors import StoreError
 from holdfast.wiring.asynchronous import AsyncConversation
@@ -211,3 +214,55 @@ def test_what_is_said_during_a_compaction_ahead_of_time_follows_it(tmp_path: Pat
     assert [text for text in log if text.startswith("Meanwhile")] == said
     assert "Meanwhile 39." in str(chat.messages())
     chat.store.close()
+
+
+def threads_of(*calls: Callable[[], None]) -> list[str]:
+    """Return the threads on which calls are made that are begun one when the other has ended."""
+    made: list[str] = []
+    for call in calls:
+        done = threading.Event()
+
+        def make(call: Callable[[], None] = call, done: threading.Event = done) -> None:
+            made.append(f"{threading.current_thread().name} {threading.get_ident()}")
+            # What comes after the end of a call takes its thread a moment.
+            threading.Timer(0.02, done.set).start()
+            call()
+
+        start_in_store(make)
+        assert done.wait(5)
+    return made
+
+
+def test_calls_that_nobody_waits_for_stay_on_the_thread_that_was_idle_last() -> None:
+    made = threads_of(*[lambda: None] * 5)
+    assert len(set(made)) == 1
+    assert made[0].startswith("holdfast-store-worker")
+
+
+def test_a_call_that_fails_does_not_end_its_thread() -> None:
+    def fail() -> None:
+        raise ValueError
+
+    assert len(set(threads_of(fail, lambda: None))) == 1
+
+
+def test_no_more_calls_are_made_at_once_than_there_are_threads_and_none_is_lost() -> None:
+    gate, most = threading.Event(), STORE_THREADS
+    begun = threading.Semaphore(0)
+    made: list[int] = []
+
+    def hold(number: int) -> None:
+        begun.release()
+        gate.wait(5)
+        made.append(number)
+        begun.release()
+
+    for number in range(2 * most):
+        start_in_store(partial(hold, number))
+    for _ in range(most):
+        assert begun.acquire(timeout=5)
+    assert not begun.acquire(timeout=0.05)
+    gate.set()
+    for _ in range(3 * most):
+        assert begun.acquire(timeout=5)
+    assert sorted(made) == [*range(2 * most)]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 import os
 import random
+import threading
 import time
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.conversation.dependencies import Switch
-from holdfast.conversation.visits import SessionLock
 from holdfast.conversation.window import LiveWindow
 from holdfast.errors import Conflict, HoldfastError, SessionEnded
 from holdfast.keywords import names_checked
@@ -121,7 +121,7 @@ class LiveSession:
         self.session: Session = session
         self.state: SessionState | None = None
         """What was read last, the window aside."""
-        self.lock = SessionLock(self.forget)
+        self.lock = threading.RLock()
         self._beside = Load(deps.engine.policy.overhead)
         self._window = LiveWindow(deps.store, deps.engine, session.id)
         self._is_over = False
@@ -169,12 +169,6 @@ class LiveSession:
             self.state = self._window.refresh()
             self.session = self.state.session
         return self._window.window
-
-    def forget(self) -> None:
-        """Let go of the window and what is known of the session: the next look reads it anew."""
-        with self.lock:
-            self.state = None
-            self._window = LiveWindow(self.deps.store, self.deps.engine, self.id)
 
     def body(self, dialect: str) -> Body:
         """Return the window, as it was read last, as a provider reads it."""

@@ -13,12 +13,14 @@ import concurrent.futures
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
 
 from holdfast.deadline import in_thread
@@ -136,8 +138,8 @@ async def in_store(call: Callable[[], Result]) -> Result:
 
 
 def start_in_store(call: Callable[[], None]) -> None:
-    """Let a call be made on the threads for stores; nobody waits for it."""
-    _threads.stores.submit(call)
+    """Let a call be made on a thread for stores; nobody waits for it, or hears that it failed."""
+    _threads.workers.submit(call)
 
 
 def _perform(effect: Effect) -> object:
@@ -290,11 +292,53 @@ def _end(future: Future[None]) -> None:
         future.set_result(None)
 
 
+class _Workers:
+    """Threads that make calls nobody waits for; who was idle last makes the next one.
+
+    Those of a pool wait for one queue: each call wakes a second thread for nothing, and both want
+    Python's lock when whoever called goes on.
+    """
+
+    def __init__(self, most: int, name: str) -> None:
+        """Begin without a thread; there are never more than `most`."""
+        self._most, self._name = most, name
+        self._lock = threading.Lock()
+        self._idle: list[SimpleQueue[Callable[[], None]]] = []
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._count = 0
+
+    def submit(self, call: Callable[[], None]) -> None:
+        """Let a thread make a call, as soon as one has nothing else to do."""
+        with self._lock:
+            if self._idle:
+                self._idle.pop().put(call)
+            elif self._count < self._most:
+                threading.Thread(
+                    target=self._work, args=(call,), name=self._name, daemon=True
+                ).start()
+                self._count += 1
+            else:
+                self._waiting.append(call)
+
+    def _work(self, call: Callable[[], None]) -> None:
+        next_one: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        while True:
+            with suppress(Exception):
+                call()
+            with self._lock:
+                if self._waiting:
+                    call = self._waiting.popleft()
+                    continue
+                self._idle.append(next_one)
+            call = next_one.get()
+
+
 class _Threads:
     """The threads that conversations share; each pool starts them as they are needed."""
 
     def __init__(self) -> None:
         self.stores = ThreadPoolExecutor(STORE_THREADS, "holdfast-store")
+        self.workers = _Workers(STORE_THREADS, "holdfast-store-worker")
         self.passes = ThreadPoolExecutor(PASS_THREADS, "holdfast-pass")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._starting = threading.Lock()

@@ -262,9 +262,11 @@ class Engine:
         Reported tokens decide, else what the provider proved of the request plus its growth.
         """
         with self._learning:
-            self._state = replace(self._state, rough=load.tokens)
+            if load.tokens != self._state.rough:
+                self._state = replace(self._state, rough=load.tokens)
             tokens = self.expected_tokens if prompt_tokens is None else prompt_tokens
-            self._state = replace(self._state, progress=self._state.progress.at(tokens))
+            if (progress := self._state.progress.at(tokens)) is not self._state.progress:
+                self._state = replace(self._state, progress=progress)
         return tokens
 
     def is_due(self, load: Load, *, prompt_tokens: int | None = None) -> bool:
@@ -369,10 +371,11 @@ class Engine:
     def _aim(self) -> None:
         """Let budgets count what goes out beside the messages, as told and as learned."""
         state = self._state
-        told = round(self._beside * state.calibration.ratio)
-        was_crowded = bool(self.policy.crowding)
-        self.policy = replace(self.policy, overhead=told + state.overhead.tokens)
-        if self.policy.crowding and not was_crowded:
+        overhead = round(self._beside * state.calibration.ratio) + state.overhead.tokens
+        if overhead == self.policy.overhead:
+            return
+        before, self.policy = self.policy, replace(self.policy, overhead=overhead)
+        if self.policy.crowding and not before.crowding:
             _log.warning("%s", self.policy.crowding)
 
     def update_model(self, context_length: int, *, model: str = "") -> None:

@@ -30,6 +30,7 @@ from holdfast.gateway.proxy import Proxy
 from holdfast.gateway.refusals import error_body
 from holdfast.gateway.request_log import RequestLog, log_to_stderr, tracer
 from holdfast.gateway.rest import VERSION, rest_routes
+from holdfast.gateway.server import collect_seldom
 from holdfast.gateway.tenants import Tenants
 from holdfast.gateway.upstream import AiohttpClient, upstreams_of
 
@@ -251,7 +252,9 @@ def from_environment() -> GatewayApp:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
     settings = load(os.environ).settings
     log_to_stderr(requests=settings.gateway.log_requests)
-    return gateway_app(settings)
+    app = gateway_app(settings)
+    collect_seldom()
+    return app
 
 
 def _end_with(sentinel: int) -> None:

@@ -14,6 +14,7 @@ import os
 import sqlite3
 import threading
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from holdfast.errors import StoreBusy, StoreDamaged, reason_of
 from holdfast.gateway.byte_locks import lock_within, unlock
 from holdfast.recognition.atoms import Atom, AtomKind, token_of
 from holdfast.recognition.tree import Node, SessionEnvelope
+from holdfast.stores.sqlite.opening import PAGES, checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Sequence
@@ -107,8 +109,6 @@ ON CONFLICT (id) DO UPDATE SET
     identity = CASE identity WHEN '' THEN excluded.identity ELSE identity END
 RETURNING key
 """
-_PAGES = 4_000
-"""Of 4 kB, that wait beside the file at most."""
 _FEW, _MANY = 4, 64
 """Prefixes that one statement looks for, at the end of a request and before it, and rows that one
 writes."""
@@ -130,8 +130,6 @@ class TreeFile:
         self._is_filed = False
         self._inode: tuple[int, int] | None = None
         self._claims: int | None = None
-        self._claimed_together: set[int] | None = None
-        """The places that were claimed for what is written together at this moment."""
         if place != _IN_MEMORY:
             with suppress(OSError):
                 self._claims = os.open(f"{place}.lock", os.O_CREAT | os.O_RDWR, 0o600)
@@ -145,43 +143,27 @@ class TreeFile:
                 os.close(self._claims)
                 self._claims = None
 
-    @contextmanager
-    def together(self) -> Generator[None]:
-        """Let all that this thread records within happen at the end; claims stay until then."""
-        self._look()
-        with self._lock:
-            claimed: set[int] = set()
-            try:
-                with self._transaction():
-                    self._claimed_together = claimed
-                    yield
-            finally:
-                self._claimed_together = None
-                for at in claimed:
-                    unlock(self._claims, at)
+    def checkpoint(self) -> None:
+        """Move what waits beside the file into it, while others read and write."""
+        if self._is_filed:
+            checkpoint(Path(self._place))
 
     @contextmanager
     def claimed(self, place: bytes) -> Generator[None]:
         """Keep other processes from going on at a place; whoever dies lets go of it.
 
-        In one process, several may claim a place at once. Within a group none is waited for: who
-        has one place and waits for another may wait for ever.
+        In one process, several may claim a place at once.
         """
-        at, together = 1 + int.from_bytes(place[:3]), self._claimed_together
-        if together is not None:
-            self._wait_for(at, 0.0)
-            together.add(at)
-            yield
-            return
         self._look()
+        at = 1 + int.from_bytes(place[:3])
         self._wait_for(at)
         try:
             yield
         finally:
             unlock(self._claims, at)
 
-    def _wait_for(self, at: int, patience: float = _PATIENCE_S) -> None:
-        if not lock_within(self._claims, at, patience):
+    def _wait_for(self, at: int) -> None:
+        if not lock_within(self._claims, at, _PATIENCE_S):
             raise StoreBusy(f"{self._place} is in use by another process; try again")
 
     def _look(self) -> None:
@@ -253,10 +235,8 @@ class TreeFile:
                     SELECT 1 FROM visits v WHERE v.node = n.id AND v.identity = ?
                 ))
             """
-            found = [
-                (places[hash_], row)
-                for hash_, *row in self._rows(query, *values, identity, identity)
-            ]
+            told = self._rows(query, *values, identity, identity)
+            found = [(places[hash_], row) for hash_, *row in told]
             if found:
                 last = max(place for place, _ in found)
                 rows = sorted((row for place, row in found if place == last), reverse=True)
@@ -320,8 +300,7 @@ class TreeFile:
     def session_of(self, identity: str) -> str:
         """Return the newest session of an identity."""
         query = "SELECT id FROM sessions WHERE identity = ? ORDER BY key DESC LIMIT 1"
-        found = self._rows(query, identity)
-        return str(found[0][0]) if found else ""
+        return next((str(found) for (found,) in self._rows(query, identity)), "")
 
     def ends_at(self, id_: int, identity: str) -> Sequence[str]:
         """Return the sessions whose last request ended at a node, the newest first."""
@@ -411,9 +390,6 @@ class TreeFile:
     @contextmanager
     def _transaction(self) -> Generator[None]:
         with self._lock:
-            if self._claimed_together is not None:
-                yield
-                return
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
@@ -475,8 +451,7 @@ def _connected(place: str) -> sqlite3.Connection:
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
-    # The same pages are written by every request, and need not be moved into the file so often.
-    connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
     ((version,),) = connection.execute("PRAGMA user_version").fetchall()
     if version != _VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchall():
         raise OSError(errno.EINVAL, "it was written by another version of holdfast")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from contextlib import contextmanager, suppress
+import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.visits import GroupsWrites, HalfWritten, StoreVisits
-from holdfast.errors import ConfigError, Conflict
+from holdfast.conversation.visits import Checkpoints, StoreVisits
+from holdfast.conversation.waiting import start_in_store
+from holdfast.errors import ConfigError, Conflict, StoreError
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
@@ -32,7 +34,7 @@ from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.gateway.tree_file import TreeFile
     from holdfast.memory_runtime import MemoryHub
@@ -47,6 +49,9 @@ __all__ = ["TurnKeeper"]
 _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""
+_FULL, _EACH = 1_000, 8
+"""New messages after which what waits beside the files is moved, and as how many a request counts:
+half as much waits then as the files allow."""
 
 
 def _prompt(dialect: str, body: Mapping[str, object], leading: Sequence[object]) -> str:
@@ -147,28 +152,11 @@ class TurnKeeper:
     """What each set of tools weighs; a client has few."""
     _visits: StoreVisits = field(default_factory=StoreVisits)
     """Where requests are taken, one after the other: each sees what those before it said."""
+    _answers: StoreVisits = field(default_factory=StoreVisits)
+    """Where answers are recorded; none waits for a request."""
     _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
-
-    def __post_init__(self) -> None:
-        """Look whether what waits can be written together."""
-        store = self.conversations.store
-        # What memory recalls may take long, and nobody else could write meanwhile.
-        if self.memory is None and isinstance(store, GroupsWrites):
-            self._visits = StoreVisits(partial(self._together, store))
-
-    @contextmanager
-    def _together(self, store: GroupsWrites) -> Generator[None]:
-        """Write to the store and to the tree, each in one transaction, to the tree last."""
-        is_stored = False
-        try:
-            with self.tree.together():
-                with store.together():
-                    yield
-                is_stored = True
-        except Exception as error:
-            if not is_stored:
-                raise
-            raise HalfWritten(f"the tree of messages was not written: {error}") from error
+    _unmoved: int = 0
+    """How much was written since the last checkpoint."""
 
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
@@ -208,9 +196,7 @@ class TurnKeeper:
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken or ())
         found, window = recognize(request, self.tree, self._prefixes.hashes), self._window(request)
-        # What memory recalls may take its time, and no answer waits for that.
-        visits = self._visits if self.memory is None else StoreVisits()
-        turn = ClientTurn(request, found, messages, window, visits)
+        turn = ClientTurn(request, found, messages, window, self._answers)
         if found.how is Continuity.SIDE or not request.atoms:
             if request.side != "count" or found.node is None or not found.known:
                 return replace(turn, window=max(window - _beside(request, body), window // 4))
@@ -235,6 +221,7 @@ class TurnKeeper:
                 chat.set_system(prompt)
             new = self._recorded(chat, request, found, messages)
             self.tree.record(request, found, opened.key, new)
+            self._count(len(new))
             is_unfolded = is_plain(live.window) and not chat.compactor.is_due()
             if is_unfolded:
                 chat.compactor.handed_out()
@@ -246,6 +233,23 @@ class TurnKeeper:
                 memory=self.memory,
                 issue=partial(self.tree.issue, opened.key),
             )
+
+    def _count(self, messages: int) -> None:
+        """Let a thread move what waits beside the files, before a request has to do it."""
+        self._unmoved += _EACH + messages
+        if self._unmoved >= _FULL:
+            self._unmoved = 0
+            # A process that ends takes no more work.
+            with suppress(RuntimeError):
+                start_in_store(self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        store = self.conversations.store
+        # Where it cannot be done now, whoever writes does it.
+        with suppress(StoreError, sqlite3.Error, OSError):
+            if isinstance(store, Checkpoints):
+                store.checkpoint()
+            self.tree.checkpoint()
 
     def _tools(self, chat: Conversation, body: Mapping[str, object]) -> Load:
         """Return what the tools of a request weigh: as much as a long conversation in some."""

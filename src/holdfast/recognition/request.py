@@ -183,8 +183,8 @@ def _once_each(spoken: Sequence[tuple[Atom, ...]]) -> tuple[list[Atom], list[int
 
 def _order_results(atoms: list[Atom], places: list[int]) -> None:
     """Put results into the order of their calls: clients tell them as they came, or as asked."""
-    are_results = [atom.kind is _RESULT for atom in atoms]
-    if not any(one and other for one, other in pairwise(are_results)):
+    results = [at for at, atom in enumerate(atoms) if atom.kind is _RESULT]
+    if all(at - before > 1 for before, at in pairwise(results)):
         return
     asked: dict[str, int] = {}
     begun = -1

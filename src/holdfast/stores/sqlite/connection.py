@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Database", "ReadTransaction", "WriteGroup", "WriteTransaction", "WriterTurns"]
+__all__ = ["Database", "ReadTransaction", "WriteTransaction", "WriterTurns"]
 
 _T = TypeVar("_T")
 
@@ -116,56 +116,6 @@ class WriteTransaction(Generic[_T]):
             self._on_rollback()
 
 
-class WriteGroup:
-    """Makes one transaction of all that one thread writes: all of it happens, or nothing."""
-
-    __slots__ = ("_database", "_transaction", "connection", "is_failed", "path", "thread")
-
-    def __init__(self, database: Database, transaction: WriteTransaction[_Handles]) -> None:
-        self._database = database
-        self._transaction = transaction
-        self.path = database.path
-        self.is_failed = False
-        """Whether a write within failed, which may have been half done."""
-
-    def __enter__(self) -> None:
-        """Begin, once it is our turn."""
-        self.connection = self._transaction.__enter__()
-        self.thread = threading.get_ident()
-        self._database.group = self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Commit, or take everything back."""
-        self._database.group = None
-        if error is None and self.is_failed:
-            error = StoreError(f"{self.path}: one of several writes failed; nothing was written")
-            self._transaction.__exit__(kind, error, trace)
-            raise error
-        self._transaction.__exit__(kind, error, trace)
-
-
-class _WithinGroup:
-    """Lends the connection of a group, which sees what was written in it so far."""
-
-    __slots__ = ("_group", "_is_writing")
-
-    def __init__(self, group: WriteGroup, *, is_writing: bool) -> None:
-        self._group = group
-        self._is_writing = is_writing
-
-    def __enter__(self) -> sqlite3.Connection:
-        """Go on in the transaction of the group."""
-        return self._group.connection
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Let nothing of the group happen if a write failed."""
-        if error is not None and self._is_writing:
-            self._group.is_failed = True
-        if isinstance(error, EXPLAINED):
-            self._group.is_failed = True
-            raise in_words(error, self._group.path) from error
-
-
 @dataclass(slots=True)
 class _Handles:
     """What is open in one process on one file."""
@@ -200,8 +150,6 @@ class Database:
         self._handles = self._opened()
         self._opening = threading.Lock()
         self._turns = WriterTurns(path, self._begin, self._end)
-        self.group: WriteGroup | None = None
-        """What is written together at this moment, if anything."""
 
     @property
     def is_read_only(self) -> bool:
@@ -213,36 +161,20 @@ class Database:
         """Return what stands for the file that is open: another value once it was replaced."""
         return self._current()
 
-    def read(self) -> ReadTransaction[_Handles] | _WithinGroup:
+    def read(self) -> ReadTransaction[_Handles]:
         """Lend a connection that sees the file as it is now, until it is given back."""
-        if (group := self.group) is not None and group.thread == threading.get_ident():
-            return _WithinGroup(group, is_writing=False)
         return ReadTransaction(self.path, self._lend, self._give_back)
 
-    def look(self) -> ReadTransaction[_Handles] | _WithinGroup:
+    def look(self) -> ReadTransaction[_Handles]:
         """Lend a connection for one statement, which sees one state without a transaction."""
-        if (group := self.group) is not None and group.thread == threading.get_ident():
-            return _WithinGroup(group, is_writing=False)
         return ReadTransaction(self.path, self._lend_bare, self._give_back)
 
-    def together(self, on_rollback: Callable[[], None]) -> WriteGroup:
-        """Make one transaction of what this thread reads and writes until the end.
-
-        Args:
-            on_rollback: Called when nothing happened, before anybody else may write.
-        """
-        return WriteGroup(self, WriteTransaction(self._turns, on_rollback))
-
-    def write(
-        self, on_rollback: Callable[[], None] | None = None
-    ) -> WriteTransaction[_Handles] | _WithinGroup:
+    def write(self, on_rollback: Callable[[], None] | None = None) -> WriteTransaction[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.
 
         Args:
             on_rollback: Called when nothing happened, before anybody else may write.
         """
-        if (group := self.group) is not None and group.thread == threading.get_ident():
-            return _WithinGroup(group, is_writing=True)
         return WriteTransaction(self._turns, on_rollback)
 
     def close(self) -> None:

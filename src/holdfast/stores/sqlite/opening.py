@@ -10,6 +10,7 @@ import os
 import random
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -24,12 +25,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = ["PATIENCE", "LockPatience", "OpenedFile", "begin", "connect", "migrate", "open_file"]
+__all__ = [
+    "PAGES",
+    "PATIENCE",
+    "LockPatience",
+    "OpenedFile",
+    "begin",
+    "checkpoint",
+    "connect",
+    "migrate",
+    "open_file",
+]
 
 _OLDEST = (3, 35)
 _STATEMENTS = 256
-_PAGES = 4_000
+PAGES = 4_000
 """Of 4 kB, that wait beside the file at most."""
+_PASSES = 3
 _T = TypeVar("_T")
 
 
@@ -113,6 +125,21 @@ def begin(connection: sqlite3.Connection, patience: LockPatience) -> None:
     _patiently(partial(connection.execute, "BEGIN IMMEDIATE"), patience)
 
 
+def checkpoint(path: Path, patience: LockPatience = PATIENCE) -> None:
+    """Move what waits beside a file into it, while others read and write.
+
+    Whoever writes the last page that may wait does it otherwise, and stands still for as long as
+    the disk takes.
+    """
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    with closing(connect(address, patience)) as connection:
+        for _ in range(_PASSES):
+            _, waiting, moved = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            # What was written meanwhile is moved, too: they begin anew beside the file then.
+            if waiting == moved:
+                break
+
+
 def migrate(
     connection: sqlite3.Connection,
     patience: LockPatience = PATIENCE,
@@ -172,7 +199,7 @@ def _writer(path: Path, address: str, patience: LockPatience) -> sqlite3.Connect
         _renew_index(connection, patience)
         connection.execute("PRAGMA synchronous = NORMAL")
         # The same pages are written by every append, and need not be moved into the file so often.
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {PAGES}")
         connection.execute("PRAGMA foreign_keys = ON")
         erase_where_free(connection)
     except BaseException:

@@ -14,9 +14,10 @@ from holdfast.stores.sqlite import additions, rows, sessions, views, windows
 from holdfast.stores.sqlite.additions import add_all
 from holdfast.stores.sqlite.checkup import copy_to, examine
 from holdfast.stores.sqlite.connection import Database
+from holdfast.stores.sqlite.failures import explaining
 from holdfast.stores.sqlite.index import IndexReading, Vocabulary, WordIndex
 from holdfast.stores.sqlite.log import append_batch, grown_by, prepare
-from holdfast.stores.sqlite.opening import PATIENCE, LockPatience
+from holdfast.stores.sqlite.opening import PATIENCE, LockPatience, checkpoint
 from holdfast.stores.sqlite.purging import purge
 from holdfast.stores.sqlite.salvage import repair_database
 from holdfast.stores.sqlite.search import MOST_HOLDING, Lookup, LookupSources, scope_of
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
         View,
         Window,
     )
-    from holdfast.stores.sqlite.connection import WriteGroup
     from holdfast.transcript import Message
 
 __all__ = ["SqliteStore"]
@@ -87,13 +87,10 @@ class SqliteStore:
         """Close every connection; closing twice is harmless."""
         self._database.close()
 
-    def together(self) -> WriteGroup:
-        """Let all that this thread writes within happen at the end, or nothing of it.
-
-        Raises:
-            StoreError: at the end, when a write within failed, whoever passed over that.
-        """
-        return self._database.together(self._index.forget)
+    def checkpoint(self) -> None:
+        """Move what waits beside the file into it, while others read and write."""
+        with explaining(self.file):
+            checkpoint(self.file)
 
     def create(self, session: Session) -> Session:
         """Add a session without a parent, and return it as stored."""

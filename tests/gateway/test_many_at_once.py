@@ -1,18 +1,18 @@
-"""Requests of many clients at once are written together, and each as if it were alone."""
+"""Requests of many clients at once are recorded, each as if it were alone."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from holdfast.errors import StoreError
-from holdfast.gateway.byte_locks import try_lock
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import TurnKeeper
 from holdfast.recognition.matching import Continuity
 from holdfast.session import Draft, Entry, Usage
-from holdfast.stores.sqlite.connection import WriteGroup
 from holdfast.stores.sqlite.store import SqliteStore
 from holdfast.wiring.registry import Conversations
 from tests.gateway.test_turns import ClientTurn, log_of, request, said, taken
@@ -20,15 +20,10 @@ from tests.gateway.test_turns import ClientTurn, log_of, request, said, taken
 MANY = 20
 
 
-class Watched(SqliteStore):
-    """A store that refuses some words, and counts what was written together."""
+class Choosy(SqliteStore):
+    """A store that refuses some words."""
 
     refused = ""
-    groups = 0
-
-    def together(self) -> WriteGroup:
-        self.groups += 1
-        return super().together()
 
     def append(
         self,
@@ -43,8 +38,8 @@ class Watched(SqliteStore):
         return super().append(id_, drafts, usage, size=size)
 
 
-def keeper(path: Path) -> tuple[TurnKeeper, Watched]:
-    store = Watched(path / "store.db")
+def keeper(path: Path) -> tuple[TurnKeeper, Choosy]:
+    store = Choosy(path / "store.db")
     return TurnKeeper(Conversations(store), TreeFile(str(path / "tree.db")), 200_000), store
 
 
@@ -67,7 +62,6 @@ def test_many_at_once_are_recorded_once_each_and_known_again(tmp_path: Path) -> 
         begun = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
         await asyncio.gather(*(answered(turn, n) for n, turn in enumerate(begun)))
         goes_on = await asyncio.gather(*(taken(turns, request(*later(n))) for n in range(MANY)))
-        assert store.groups > 1
         assert {turn.found.how for turn in goes_on} == {Continuity.EXTENDS}
         for one, two in zip(begun, goes_on, strict=True):
             assert one.chat is not None
@@ -94,13 +88,12 @@ def test_one_that_cannot_be_recorded_does_the_others_no_harm(tmp_path: Path) -> 
         turns, store = keeper(tmp_path)
         begun = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
         await asyncio.gather(*(answered(turn, n) for n, turn in enumerate(begun)))
-        store.refused, store.groups = "Go on", 0
+        store.refused = "Go on"
         bodies = [request(*later(n), said("user", "x")) for n in range(MANY)]
         bodies[1::2] = [request(*later(n)[:2], said("user", "Stop.")) for n in range(1, MANY, 2)]
         ends = await asyncio.gather(
             *(taken(turns, body) for body in bodies), return_exceptions=True
         )
-        assert store.groups > 0
         assert all(isinstance(end, StoreError) for end in ends[::2])
         for n, end in enumerate(ends[1::2]):
             assert isinstance(end, ClientTurn)
@@ -122,7 +115,6 @@ def test_conversations_that_begin_beside_one_that_cannot_are_there_once(tmp_path
         ends = await asyncio.gather(
             *(taken(turns, request(*first(n))) for n in range(MANY)), return_exceptions=True
         )
-        assert store.groups > 0
         assert [n for n, end in enumerate(ends) if isinstance(end, StoreError)] == [3]
         store.refused = ""
         again = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
@@ -136,21 +128,45 @@ def test_conversations_that_begin_beside_one_that_cannot_are_there_once(tmp_path
     asyncio.run(run())
 
 
-def test_a_place_that_another_process_claims_is_waited_for_alone(
+def test_an_answer_waits_for_no_request_whose_place_another_process_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claimed: list[int] = []
-
-    def busy_within_groups(descriptor: int | None, at: int) -> bool:
-        claimed.append(at)
-        # The third look at a place is that of a group.
-        return len(claimed) != 3 and try_lock(descriptor, at)
-
     async def run() -> None:
         turns, _ = keeper(tmp_path)
-        monkeypatch.setattr("holdfast.gateway.byte_locks.try_lock", busy_within_groups)
-        begun = await asyncio.gather(*(taken(turns, request(*first(n))) for n in range(MANY)))
-        for turn in begun:
-            assert await log_of(turn) == ["user"]
+        (begun,) = [await taken(turns, request(*first(1)))]
+        free = threading.Event()
+        monkeypatch.setattr("holdfast.gateway.byte_locks.try_lock", lambda *_: free.is_set())
+        stuck = asyncio.ensure_future(taken(turns, request(*first(2))))
+        await asyncio.sleep(0.05)
+        await asyncio.wait_for(answered(begun, 1), 2)
+        assert not stuck.done()
+        free.set()
+        assert await log_of(begun) == ["user", "assistant"]
+        assert await log_of(await stuck) == ["user"]
 
     asyncio.run(run())
+
+
+def test_what_waits_beside_the_files_is_moved_by_nobody_who_is_waited_for(tmp_path: Path) -> None:
+    moved: list[str] = []
+
+    class Moved(Choosy):
+        def checkpoint(self) -> None:
+            moved.append(threading.current_thread().name)
+            super().checkpoint()
+
+    async def run() -> None:
+        store = Moved(tmp_path / "store.db")
+        tree = TreeFile(str(tmp_path / "tree.db"))
+        turns = TurnKeeper(Conversations(store), tree, 200_000)
+        before = (tmp_path / "tree.db").stat().st_size
+        for number in range(MANY * 6):
+            await taken(turns, request(*first(number)))
+        until = time.monotonic() + 5
+        while (tmp_path / "tree.db").stat().st_size == before and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+        assert (tmp_path / "tree.db").stat().st_size > before
+
+    asyncio.run(run())
+    assert len(moved) == 1
+    assert moved[0].startswith("holdfast-store")
