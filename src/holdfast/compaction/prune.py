@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction.report import PrunedCounts
+from holdfast.redaction.redactor import redact_all
 from holdfast.tokens import MESSAGE_TOKENS
 from holdfast.transcript import (
     Media,
@@ -30,7 +31,7 @@ from holdfast.transcript import (
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from holdfast.compaction.request import PassContext
     from holdfast.tokens import Scale
@@ -94,24 +95,23 @@ def prune(
     """Shorten stale tool output and arguments before index `protected`, and historical media.
 
     Identical results keep only their newest copy; other long results become one informative
-    line, as `describe` says it; long strings inside old arguments are cut inside the parsed JSON,
-    where no secret that `redact` knows is parted.
+    line, as `describe` says it, redacted; long strings inside old arguments are cut inside the
+    parsed JSON, where no secret that `redact` knows is parted.
     Where other messages will be folded, `only` these are rewritten; all are counted.
     """
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
     stale = _Stale(shown.transcript, describe, redact)
-    kinds: list[str] = []
-    pruned = [*shown.transcript]
+    tally: Counter[str] = Counter()
+    chosen: dict[int, list[str]] = {}
     for index, message in enumerate(shown.transcript[:protected]):
         if index not in stale.long or message.pinned or message.role not in _SHORTENED:
             continue
-        found = [kind for part in message.parts if (kind := stale.kind(part, index))]
-        kinds += found
-        if found and (only is None or index in only):
-            pruned[index] = stale.shortened(message, index)
-    tally = Counter(kinds)
-    return PrunedTranscript(tuple(pruned), PrunedCounts(**tally, media=shown.count))
+        kinds = [stale.kind(part, index) for part in message.parts]
+        tally.update(filter(None, kinds))
+        if any(kinds) and (only is None or index in only):
+            chosen[index] = kinds
+    return PrunedTranscript(stale.shortened(chosen), PrunedCounts(**tally, media=shown.count))
 
 
 def least_left(message: Message, weight: int, scale: Scale) -> int:
@@ -135,9 +135,12 @@ def squeezed(
 ) -> Transcript:
     """Return the messages in their shortest form: calls stay, and so does every word."""
     stale = _Stale(messages, describe, redact)
-    return tuple(
-        message if message.role is Role.USER else stale.shortened(message, index)
-        for index, message in enumerate(messages)
+    return stale.shortened(
+        {
+            index: [stale.kind(part, index) for part in message.parts]
+            for index, message in enumerate(messages)
+            if message.role is not Role.USER
+        }
     )
 
 
@@ -147,6 +150,7 @@ class _Stale:
     def __init__(
         self, transcript: Transcript, describe: Describe, redact: Callable[[str], str]
     ) -> None:
+        self._transcript = transcript
         self._describe = describe
         self._redact = redact
         self._calls: dict[str, ToolCall] = {}
@@ -183,19 +187,32 @@ class _Stale:
             return "arguments" if _is_long(part.arguments) else ""
         return ""
 
-    def shortened(self, message: Message, index: int) -> Message:
-        """Return the message with its stale parts shortened."""
-        parts = tuple(self._short(part, self.kind(part, index)) for part in message.parts)
-        return replace(message, parts=parts)
+    def shortened(self, chosen: Mapping[int, Sequence[str]]) -> Transcript:
+        """Return the transcript with the parts of some messages shortened, each in a given way.
 
-    def _short(self, part: Part, kind: str) -> Part:
-        if not kind:
-            return part
+        The lines are redacted together: a look for secrets costs more than to read a line.
+        """
+        pruned = [*self._transcript]
+        lines = (
+            self._line(part, kind)
+            for index, kinds in chosen.items()
+            for part, kind in zip(pruned[index].parts, kinds, strict=True)
+            if kind and isinstance(part, ToolResult)
+        )
+        told = iter(redact_all([*lines], self._redact))
+        for index, kinds in chosen.items():
+            pairs = zip(pruned[index].parts, kinds, strict=True)
+            parts = tuple([self._short(part, kind, told) if kind else part for part, kind in pairs])
+            pruned[index] = replace(pruned[index], parts=parts)
+        return tuple(pruned)
+
+    def _line(self, result: ToolResult, kind: str) -> str:
+        return self._describe(self._call(result), result if kind == "summarised" else None)
+
+    def _short(self, part: Part, kind: str, told: Iterator[str]) -> Part:
         if isinstance(part, ToolCall):
             return replace(part, arguments=_shrunk(part.arguments, self._redact))
-        result = cast("ToolResult", part)
-        call = self._call(result)
-        line = self._describe(call, result if kind == "summarised" else None)
+        result, line = cast("ToolResult", part), next(told)
         if kind == "deduplicated":
             described = line.removesuffix(" (no result)")
             line = f"{described} - same output as a later call, shown there"
