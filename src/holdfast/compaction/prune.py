@@ -28,6 +28,7 @@ from holdfast.transcript import (
     exchange_at,
     newest_user,
 )
+from holdfast.transcript.arguments import parsed
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _sketch(text: str) -> _Sketch:
 def _is_long(arguments: str) -> bool:
     """Say whether `_shrunk` would cut anything; most arguments are only counted."""
     try:
-        return _has_long_leaf(json.loads(arguments))
+        return _has_long_leaf(parsed(arguments))
     except (ValueError, RecursionError):
         return False
 
@@ -253,7 +254,7 @@ def _has_long_leaf(value: object) -> bool:
 def _shrunk(arguments: str, redact: Callable[[str], str]) -> str:
     """Cut long string leaves; structure, numbers, booleans and nulls survive."""
     try:
-        value: object = json.loads(arguments)
+        value: object = parsed(arguments)
     except (ValueError, RecursionError):
         return arguments
     shorter = _cut_leaves(value, redact)
