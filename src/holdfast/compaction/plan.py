@@ -467,11 +467,11 @@ def _least_shortened(
     over = it.weight() - fit
     for at, (weight, short) in enumerate(zip(it.weights, lean, strict=True)):
         if over <= 0:
-            # What is shortened already is taken as it is; here it is only counted.
-            only, end = range(end, at), min(at, end)
-            rest = prune(it.transcript, by.describe, by.redact, protected=at, only=only)
-            fuller = repair((*shortest.transcript[:end], *rest.transcript[end:]))
-            return replace(rest, transcript=fuller) if by.scale.total(fuller) <= fit else None
+            less = shortest.until(at)
+            if at > end:
+                less = prune(it.transcript, by.describe, by.redact, protected=at)
+            fuller = repair(less.transcript)
+            return replace(less, transcript=fuller) if by.scale.total(fuller) <= fit else None
         over -= weight - short
     return None
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -32,7 +32,7 @@ from holdfast.transcript.arguments import parsed
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.compaction.request import PassContext
     from holdfast.tokens import Scale
@@ -83,6 +83,15 @@ class PrunedTranscript:
 
     transcript: Transcript
     counts: PrunedCounts
+    whole: Transcript = field(default=(), compare=False, repr=False)
+    """The same with nothing but media taken out."""
+    kinds: Sequence[tuple[int, Sequence[str]]] = field(default=(), compare=False, repr=False)
+    """How the parts of each message were shortened."""
+
+    def until(self, end: int) -> PrunedTranscript:
+        """Return it with only the messages before an index shortened."""
+        counts = _counted((kinds for at, kinds in self.kinds if at < end), self.counts.media)
+        return replace(self, transcript=self.transcript[:end] + self.whole[end:], counts=counts)
 
 
 def prune(
@@ -103,16 +112,20 @@ def prune(
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
     stale = _Stale(shown.transcript, describe, redact)
-    tally: Counter[str] = Counter()
-    chosen: dict[int, list[str]] = {}
+    found: list[tuple[int, list[str]]] = []
     for index, message in enumerate(shown.transcript[:protected]):
         if index not in stale.long or message.pinned or message.role not in _SHORTENED:
             continue
         kinds = [stale.kind(part, index) for part in message.parts]
-        tally.update(filter(None, kinds))
-        if any(kinds) and (only is None or index in only):
-            chosen[index] = kinds
-    return PrunedTranscript(stale.shortened(chosen), PrunedCounts(**tally, media=shown.count))
+        if any(kinds):
+            found.append((index, kinds))
+    rewritten = {at: kinds for at, kinds in found if only is None or at in only}
+    counts = _counted((kinds for _, kinds in found), shown.count)
+    return PrunedTranscript(stale.shortened(rewritten), counts, shown.transcript, found)
+
+
+def _counted(kinds: Iterable[Sequence[str]], media: int) -> PrunedCounts:
+    return PrunedCounts(**Counter(filter(len, chain.from_iterable(kinds))), media=media)
 
 
 def least_left(message: Message, weight: int, scale: Scale) -> int:

@@ -284,7 +284,11 @@ class Scale:
 
     def total(self, messages: Iterable[Message]) -> int:
         """Return the tokens of many messages."""
-        return sum(map(self.weigh, messages))
+        known = [*messages]
+        tokens = [*map(self._messages.tokens.get, map(id, known))]
+        if self.ratio == 1.0 and all(tokens):
+            return sum(filter(None, tokens))
+        return sum(map(self.weigh, known))
 
     def text(self, text: str) -> int:
         """Return the tokens of bare words; those of a weighed message are not counted again."""

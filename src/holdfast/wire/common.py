@@ -13,6 +13,7 @@ from zlib import crc32
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import NO_EXTRAS, Media, Violation
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -189,6 +190,7 @@ def grouped(turns: Iterable[WireTurn]) -> list[WireTurn]:
     return joined
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class CallStep:
     """What one message does about calls."""

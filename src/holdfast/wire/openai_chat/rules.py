@@ -33,9 +33,12 @@ def validate(body: Body) -> tuple[Violation, ...]:
     found: list[Violation] = []
     steps: list[CallStep] = []
     for index, message in enumerate(body.messages):
-        found += _check_content(index, message)
-        found += _check_calls(index, message)
-        if message.get("role") == "tool":
+        role = message.get("role")
+        if role not in ROLES or not isinstance(message.get("content"), str):
+            found += _check_content(index, message)
+        if role == "tool" or message.get("tool_calls"):
+            found += _check_calls(index, message)
+        if role == "tool":
             steps.append(CallStep(index, results=(known_string(message, "tool_call_id"),)))
         else:
             calls = records(message.get("tool_calls"))
