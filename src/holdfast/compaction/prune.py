@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from holdfast.tokens import Scale
     from holdfast.transcript import Content, Transcript
 
+    _Kinds: TypeAlias = tuple[str, ...]
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
-    _Sketch: TypeAlias = tuple[int, str]
 
 __all__ = [
     "LONG",
@@ -85,12 +85,15 @@ class PrunedTranscript:
     counts: PrunedCounts
     whole: Transcript = field(default=(), compare=False, repr=False)
     """The same with nothing but media taken out."""
-    kinds: Sequence[tuple[int, Sequence[str]]] = field(default=(), compare=False, repr=False)
+    kinds: Mapping[int, _Kinds] = field(
+        default_factory=dict[int, "_Kinds"], compare=False, repr=False
+    )
     """How the parts of each message were shortened."""
 
     def until(self, end: int) -> PrunedTranscript:
         """Return it with only the messages before an index shortened."""
-        counts = _counted((kinds for at, kinds in self.kinds if at < end), self.counts.media)
+        kinds = (kinds for at, kinds in self.kinds.items() if at < end)
+        counts = _counted(kinds, self.counts.media)
         return replace(self, transcript=self.transcript[:end] + self.whole[end:], counts=counts)
 
 
@@ -112,19 +115,20 @@ def prune(
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
     stale = _Stale(shown.transcript, describe, redact)
-    found: list[tuple[int, list[str]]] = []
+    found: dict[int, _Kinds] = {}
+    alike: dict[_Kinds, _Kinds] = {}
     for index, message in enumerate(shown.transcript[:protected]):
         if index not in stale.long or message.pinned or message.role not in _SHORTENED:
             continue
-        kinds = [stale.kind(part, index) for part in message.parts]
+        kinds = tuple([stale.kind(part, index) for part in message.parts])
         if any(kinds):
-            found.append((index, kinds))
-    rewritten = {at: kinds for at, kinds in found if only is None or at in only}
-    counts = _counted((kinds for _, kinds in found), shown.count)
+            found[index] = alike.setdefault(kinds, kinds)
+    rewritten = {at: kinds for at, kinds in found.items() if only is None or at in only}
+    counts = _counted(found.values(), shown.count)
     return PrunedTranscript(stale.shortened(rewritten), counts, shown.transcript, found)
 
 
-def _counted(kinds: Iterable[Sequence[str]], media: int) -> PrunedCounts:
+def _counted(kinds: Iterable[_Kinds], media: int) -> PrunedCounts:
     return PrunedCounts(**Counter(filter(len, chain.from_iterable(kinds))), media=media)
 
 
@@ -151,7 +155,7 @@ def squeezed(
     stale = _Stale(messages, describe, redact)
     return stale.shortened(
         {
-            index: [stale.kind(part, index) for part in message.parts]
+            index: tuple([stale.kind(part, index) for part in message.parts])
             for index, message in enumerate(messages)
             if message.role is not Role.USER
         }
@@ -174,7 +178,9 @@ class _Stale:
         """The lengths of such texts."""
         self.long: set[int] = set()
         """The messages with a result or arguments that may be shortened; most are short."""
-        seen: set[_Sketch] = set()
+        first: dict[int, str] = {}
+        """The first text of each length: where there is no other, nothing is the same."""
+        seen: set[str] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
                 if isinstance(part, ToolCall):
@@ -183,9 +189,12 @@ class _Stale:
                         self.long.add(index)
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
                     self.long.add(index)
-                    sketch = _sketch(text)
-                    if sketch in seen:
-                        self._shared.add(len(text))
+                    if (size := len(text)) not in first:
+                        first[size] = text
+                        continue
+                    seen.add(_sketch(first[size]))
+                    if (sketch := _sketch(text)) in seen:
+                        self._shared.add(size)
                         self._newest[text] = index
                     seen.add(sketch)
 
@@ -201,7 +210,7 @@ class _Stale:
             return "arguments" if _is_long(part.arguments) else ""
         return ""
 
-    def shortened(self, chosen: Mapping[int, Sequence[str]]) -> Transcript:
+    def shortened(self, chosen: Mapping[int, _Kinds]) -> Transcript:
         """Return the transcript with the parts of some messages shortened, each in a given way.
 
         The lines are redacted together: a look for secrets costs more than to read a line.
@@ -242,10 +251,10 @@ class _Stale:
         return known or ToolCall(result.call_id, result.name or "tool")
 
 
-def _sketch(text: str) -> _Sketch:
+def _sketch(text: str) -> str:
     """Return what equal texts have in common: to hash whole ones is to read megabytes."""
     middle = len(text) // 2
-    return len(text), text[middle : middle + _PIECE]
+    return f"{len(text)} {text[middle : middle + _PIECE]}"
 
 
 def _is_long(arguments: str) -> bool:

@@ -225,6 +225,7 @@ def _narrow(part: str) -> Iterator[str]:
         yield part
 
 
+@lru_cache(maxsize=16_384)
 def telling_words(text: str) -> frozenset[str]:
     """Return the words of a text that say something: numbers, names and all but the short ones."""
     words = _WORD.findall(text)
