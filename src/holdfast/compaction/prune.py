@@ -226,7 +226,8 @@ class _Stale:
         for index, kinds in chosen.items():
             pairs = zip(pruned[index].parts, kinds, strict=True)
             parts = tuple([self._short(part, kind, told) if kind else part for part, kind in pairs])
-            pruned[index] = replace(pruned[index], parts=parts)
+            it = pruned[index]
+            pruned[index] = Message(it.role, parts, it.form, it.synthetic, it.pinned, it.extras)
         return tuple(pruned)
 
     def _line(self, result: ToolResult, kind: str) -> str:
@@ -239,8 +240,11 @@ class _Stale:
         if kind == "deduplicated":
             described = line.removesuffix(" (no result)")
             line = f"{described} - same output as a later call, shown there"
-        others = (piece for piece in result.content if not isinstance(piece, Text))
-        return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *others))
+        others = [piece for piece in result.content if not isinstance(piece, Text)]
+        content = (Text(f"[{flat(line, LONG - 2)}]"), *others)
+        return ToolResult(
+            result.call_id, content, result.is_error, result.name, result.form, result.extras
+        )
 
     def _comes_again(self, text: str, index: int) -> bool:
         """Say whether a later result has the same words."""

@@ -226,11 +226,11 @@ def error_line(text: str) -> str:
 
 def _exit_code(text: str) -> int | None:
     for end in (text[:_END], text[-_END:]):
-        if not any([word in end for word in _EXIT_WORDS]):
+        places = [place for stem in _EXIT_STEMS if (place := end.find(stem)) >= 0]
+        if not places or not any(word in end for word in _EXIT_WORDS):
             continue
         # The search begins where it can find something: it is slow for each place that it tries.
-        places = [place for stem in _EXIT_STEMS if (place := end.find(stem)) >= 0]
-        if places and (found := _EXIT.search(end, max(min(places) - _BEFORE_STEM, 0))):
+        if found := _EXIT.search(end, max(min(places) - _BEFORE_STEM, 0)):
             return int(next(group for group in found.groups() if group is not None))
     return None
 
@@ -255,6 +255,8 @@ def _opened(text: str) -> str:
 def _between(text: str) -> str:
     """Return the output that stands between lines with its command, its exit code and the like."""
     inner = text.removeprefix(_QUARANTINE[0]).removesuffix(_QUARANTINE[1])
+    if not inner.startswith((_OUTPUT, _COMMAND)):
+        return text
     above, mark, output = inner.partition(_OUTPUT)
     if not mark or not (above == "" or (above.startswith(_COMMAND) and above.endswith("\n"))):
         return text

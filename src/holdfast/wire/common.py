@@ -295,7 +295,7 @@ def records(value: object) -> list[Wire]:
     """Return the objects in a value that may be a list; validators ask without raising."""
     if not isinstance(value, list):
         return []
-    return [cast("Wire", entry) for entry in cast("list[object]", value) if isinstance(entry, dict)]
+    return [entry for entry in cast("list[Wire | None]", value) if isinstance(entry, dict)]
 
 
 def string(raw: Wire, key: str, path: str = "") -> str:
