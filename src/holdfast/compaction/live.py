@@ -79,6 +79,8 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
     planning: dict[str, str] = {}
     for part in (part for message in messages for part in message.parts):
         if isinstance(part, ToolResult):
+            if not (agents or planning or started):
+                continue
             agents.pop(part.call_id, None)
             if said := planning.pop(part.call_id, ""):
                 state = _planned(state, said, part.text, toolkit)

@@ -341,12 +341,9 @@ def _current(transcript: Transcript, showing: list[int]) -> frozenset[int]:
 
 def _shows(message: Message) -> bool:
     for part in message.parts:
-        if isinstance(part, Media):
-            return True
-        if isinstance(part, ToolResult):
-            for piece in part.content:
-                if isinstance(piece, Media):
-                    return True
+        for piece in part.content if isinstance(part, ToolResult) else (part,):
+            if isinstance(piece, Media):
+                return True
     return False
 
 

@@ -410,7 +410,9 @@ class _Drafting:
     def _focused(self, statements: Sequence[Statement]) -> list[Statement]:
         """Return the statements with more worth for those that concern a focus."""
         focus, factor = (self._job.focus, _FOCUS) if self._job.focus else (self._job.hint, _HINT)
-        wanted = stems(focus)
+        # What stands in none of them is not looked for in each.
+        every = "\n".join([each.text for each in statements]).casefold()
+        wanted = [stem for stem in stems(focus) if stem in every]
         if not wanted:
             return list(statements)
         return [

@@ -174,7 +174,8 @@ class Estimator:
         blob = lower + upper + digit - 14 * (space + breaks + punctuation) - 40
         if blob > 0:
             tokens += per.blob * blob
-        return min(tokens, float(size))  # no tokenizer needs more than a token a byte
+        # No tokenizer needs more than a token a byte.
+        return tokens if tokens < size else float(size)
 
     def _wide(self, rest: bytes) -> float:
         """Return the tokens of what is not ASCII, counted by the first byte of each character."""
