@@ -117,8 +117,9 @@ def prune(
     stale = _Stale(shown.transcript, describe, redact)
     found: dict[int, _Kinds] = {}
     alike: dict[_Kinds, _Kinds] = {}
-    for index, message in enumerate(shown.transcript[:protected]):
-        if index not in stale.long or message.pinned or message.role not in _SHORTENED:
+    for index in stale.long:
+        message = shown.transcript[index]
+        if index >= protected or message.pinned or message.role not in _SHORTENED:
             continue
         kinds = tuple([stale.kind(part, index) for part in message.parts])
         if any(kinds):
@@ -176,7 +177,7 @@ class _Stale:
         """Where a text stands last that another of the same sketch comes before."""
         self._shared: set[int] = set()
         """The lengths of such texts."""
-        self.long: set[int] = set()
+        self.long: dict[int, None] = {}
         """The messages with a result or arguments that may be shortened; most are short."""
         first: dict[int, str] = {}
         """The first text of each length: where there is no other, nothing is the same."""
@@ -186,9 +187,9 @@ class _Stale:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
                     if len(part.arguments) > LONG:
-                        self.long.add(index)
+                        self.long[index] = None
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
-                    self.long.add(index)
+                    self.long[index] = None
                     if (size := len(text)) not in first:
                         first[size] = text
                         continue

@@ -171,8 +171,9 @@ class Estimator:
         rest = rest.translate(None, _DIGITS)
         digit = left - (left := len(rest))
         per = self._per
+        pairs = raw.count(b"  ") if space > 1 else 0
         tokens = per.lower * lower + per.space * space + per.punctuation * punctuation
-        tokens += per.upper * upper + per.digit * digit + per.double_space * raw.count(b"  ")
+        tokens += per.upper * upper + per.digit * digit + per.double_space * pairs
         breaks = 0
         if rest:
             rest = rest.translate(None, _BREAKS)
