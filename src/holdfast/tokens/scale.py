@@ -333,6 +333,8 @@ class Scale:
 
     def _count(self, text: str) -> int:
         """Count the words of a part, which are wanted again when a summary is asked for."""
+        if not text:
+            return 0
         known = self._texts
         known.held.append(text)
         known.tokens[id(text)] = tokens = self.counter.count(text)

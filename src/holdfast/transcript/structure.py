@@ -8,6 +8,7 @@ What a single provider demands beyond these lives with its codec in the wire lay
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, assert_never
 
@@ -52,6 +53,8 @@ __all__ = [
 ]
 
 _NOT_SAID = (Summary, Recalled)
+_SHORT = 4_000
+"""Characters of a text whose words are remembered."""
 
 
 def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
@@ -128,6 +131,11 @@ def said_in(message: Message, *, opens: bool = False) -> str:
     if not is_user_word(message):
         return ""
     text = message.text
+    # The same words are asked for a dozen times in one pass.
+    return (_remembered if len(text) <= _SHORT else _said)(text, opens)
+
+
+def _said(text: str, opens: bool) -> str:  # noqa: FBT001 - a cache takes no keywords for free
     if not text or text.isspace():
         return ""
     if is_observation(text):
@@ -140,6 +148,9 @@ def said_in(message: Message, *, opens: bool = False) -> str:
         return given
     typed = words_typed(text)
     return typed if len(typed) < len(text.strip()) else text
+
+
+_remembered = lru_cache(maxsize=2048)(_said)
 
 
 def newest_user(transcript: Sequence[Message]) -> int | None:
