@@ -82,10 +82,8 @@ def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
         ):
             spans[index + 1] += 1
             spans[index + 2] -= 1
-    covered = accumulate(spans)
-    return tuple(
-        index for index, inside in zip(range(size + 1), covered, strict=False) if not inside
-    )
+    covered = accumulate(spans[: size + 1])
+    return tuple([index for index, inside in enumerate(covered) if not inside])
 
 
 def exchange_at(transcript: Sequence[Message], index: int) -> range:
