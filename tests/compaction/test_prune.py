@@ -239,5 +239,7 @@ def test_what_was_pruned_stays_as_it_is_also_where_a_picture_went() -> None:
     seen = (assistant("", call("a", "bash", json.dumps({"command": command}))), result)
     transcript = (*seen, Message(Role.USER, (Text("and this"), picture)))
     once = prune(transcript, KIT, protected=2)
+    for end in range(3):
+        assert once.until(end) == prune(transcript, KIT, protected=end)
     assert prune(once.transcript, KIT, protected=2).transcript == once.transcript
     assert once.counts == PrunedCounts(summarised=1, media=1)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from holdfast.tokens import BOUNDARY_IMAGE_TOKENS, IMAGE_TOKENS
 from holdfast.transcript import (
     Media,
-    Message,
     Role,
     ToolResult,
     newest_reply,
@@ -118,7 +117,7 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
     The newest user message costs the tail nothing, and neither do messages that stay whatever the
     tail holds: their share was set `aside` before.
     """
-    weights = [*map(_boundary_weight, it.transcript, it.weights)]
+    weights = _boundary_weights(it)
     for at in (*aside, *(() if it.newest is None else (it.newest,))):
         weights[at] = 0
     # behind[i] is the weight of transcript[i:].
@@ -208,12 +207,10 @@ def _kept(
 
 
 def _rules(it: Measured, start: int, end: int) -> list[int]:
+    user = Role.USER  # looked up once: a member of an enumeration is found slowly
     messages = it.transcript[start:end]
-    return [
-        at
-        for at, message in enumerate(messages, start)
-        if message.role is Role.USER and is_rules(message)
-    ]
+    said = [at for at, message in enumerate(messages, start) if message.role is user]
+    return [at for at in said if is_rules(it.transcript[at])]
 
 
 def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
@@ -227,12 +224,13 @@ def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
     return range(max(it.seams[after - 1], head), min(it.seams[after], tail))
 
 
-def _boundary_weight(message: Message, weight: int) -> int:
-    """Return the weight with images priced a little higher, so that cuts err on the safe side."""
-    images = 0
-    for part in message.parts:
-        if isinstance(part, Media):
-            images += 1
-        elif isinstance(part, ToolResult) and len(part.content) > 1:
-            images += sum(isinstance(piece, Media) for piece in part.content)
-    return weight + images * (BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS)
+def _boundary_weights(it: Measured) -> list[int]:
+    """Return weights with images priced a little higher, so that cuts err on the safe side."""
+    weights = [*it.weights]
+    for at, message in enumerate(it.transcript):
+        for part in message.parts:
+            shown = part.content if isinstance(part, ToolResult) else (part,)
+            for piece in shown:
+                if isinstance(piece, Media):
+                    weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
+    return weights

@@ -110,16 +110,16 @@ def _untouched(transcript: Transcript, context: PassContext) -> Report:
 def _pruned(
     transcript: Transcript, window: PrunedTranscript, policy: Policy, context: PassContext
 ) -> Pruned:
-    scale, pruned = context.scale, window.transcript
+    scale, after = context.scale, context.scale.total(window.transcript)
     report = Report(
         tokens_before=scale.total(transcript),
-        tokens_after=scale.total(pruned),
+        tokens_after=after,
         messages_before=len(transcript),
-        messages_after=len(pruned),
+        messages_after=len(window.transcript),
         pruned=window.counts,
-        warnings=_excess(scale.total(pruned), policy.fit or policy.room_tokens),
+        warnings=_excess(after, policy.fit or policy.room_tokens),
     )
-    return Pruned(pruned, report)
+    return Pruned(window.transcript, report)
 
 
 def _summarize(

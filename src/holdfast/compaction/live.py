@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from holdfast.keywords import names_checked
@@ -77,8 +78,10 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
     processes = dict.fromkeys(before.processes, "")
     started: dict[str, str] = {}
     planning: dict[str, str] = {}
-    for part in (part for message in messages for part in message.parts):
+    for part in chain.from_iterable([message.parts for message in messages]):
         if isinstance(part, ToolResult):
+            if not (agents or planning or started):
+                continue
             agents.pop(part.call_id, None)
             if said := planning.pop(part.call_id, ""):
                 state = _planned(state, said, part.text, toolkit)

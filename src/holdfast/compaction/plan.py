@@ -51,7 +51,7 @@ from holdfast.transcript import Message, Role, Summary, is_user_word
 from holdfast.wire.markers import BLANK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from holdfast.compaction.policy import Policy, Shares
     from holdfast.compaction.request import PassContext
@@ -109,7 +109,7 @@ def without_summaries(transcript: Transcript) -> Bare:
     its work and facts join the record, and nobody's words go out of sight because of it. It stays
     in its place behind ours, and where no reply has followed it yet.
     """
-    if not any(message.summary for message in transcript):
+    if not any(isinstance(part, Summary) for message in transcript for part in message.parts):
         return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
     ours: Summary | None = None
@@ -445,36 +445,35 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
     if not plan.shares.strict:
         floor = len(plan.bare.transcript) - policy.protect_last_n
         protected = max(min(protected, floor), plan.cut.head)
-    target = policy.target_tokens
-    is_first = plan.bare.previous is None
-    if is_first and _may_reach(target, plan.measured, protected, context.scale):
-        window = _shortened(plan, context, protected)
+    target, scale, whole = policy.target_tokens, context.scale, plan.bare.transcript
+    if plan.bare.previous is None and _may_reach(target, plan.measured, protected, scale):
+        pruned = prune(whole, context.describe, context.redact, protected=protected)
+        window = replace(pruned, transcript=repair(pruned.transcript))
         # A line that tells of an output is shorter than it, and may weigh more all the same.
         most = min(target, plan.weight - 1)
-        if window.counts.any and context.scale.total(window.transcript) <= most:
-            return Enough(_least_shortened(plan, window, policy, context))
+        if window.counts.any and scale.total(window.transcript) <= most:
+            if plan.shares.strict and len(window.transcript) == len(whole):
+                lean = map(scale.weigh, window.transcript)
+                window = _least_shortened(plan, pruned, lean, protected, context) or window
+            return Enough(window)
     return replace(plan, window=_window(plan, context, protected=plan.cut.tail))
 
 
-def _shortened(plan: CompactionPlan, context: PassContext, protected: int) -> PrunedTranscript:
-    pruned = prune(plan.bare.transcript, context.describe, context.redact, protected=protected)
-    return replace(pruned, transcript=repair(pruned.transcript))
-
-
 def _least_shortened(
-    plan: CompactionPlan, window: PrunedTranscript, policy: Policy, context: PassContext
-) -> PrunedTranscript:
+    plan: CompactionPlan, shortest: PrunedTranscript, lean: Iterable[int], end: int, by: PassContext
+) -> PrunedTranscript | None:
     """Return the window with only as much old output shortened as a fit of that size needs."""
-    it = plan.measured
-    if policy.fit is None or len(window.transcript) != len(it.transcript):
-        return window
-    over = it.weight() - policy.fit
-    for at, (whole, short) in enumerate(zip(it.weights, window.transcript, strict=True)):
+    it, fit = plan.measured, plan.shares.limit
+    over = it.weight() - fit
+    for at, (weight, short) in enumerate(zip(it.weights, lean, strict=True)):
         if over <= 0:
-            fuller = _shortened(plan, context, at)
-            return fuller if context.scale.total(fuller.transcript) <= policy.fit else window
-        over -= whole - context.scale.weigh(short)
-    return window
+            less = shortest.until(at)
+            if at > end:
+                less = prune(it.transcript, by.describe, by.redact, protected=at)
+            fuller = repair(less.transcript)
+            return replace(less, transcript=fuller) if by.scale.total(fuller) <= fit else None
+        over -= weight - short
+    return None
 
 
 def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction.report import PrunedCounts
+from holdfast.redaction.redactor import redact_all
 from holdfast.tokens import MESSAGE_TOKENS
 from holdfast.transcript import (
     Media,
@@ -27,17 +28,18 @@ from holdfast.transcript import (
     exchange_at,
     newest_user,
 )
+from holdfast.transcript.arguments import parsed
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from holdfast.compaction.request import PassContext
     from holdfast.tokens import Scale
     from holdfast.transcript import Content, Transcript
 
+    _Kinds: TypeAlias = tuple[str, ...]
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
-    _Sketch: TypeAlias = tuple[int, str]
 
 __all__ = [
     "LONG",
@@ -81,6 +83,18 @@ class PrunedTranscript:
 
     transcript: Transcript
     counts: PrunedCounts
+    whole: Transcript = field(default=(), compare=False, repr=False)
+    """The same with nothing but media taken out."""
+    kinds: Mapping[int, _Kinds] = field(
+        default_factory=dict[int, "_Kinds"], compare=False, repr=False
+    )
+    """How the parts of each message were shortened."""
+
+    def until(self, end: int) -> PrunedTranscript:
+        """Return it with only the messages before an index shortened."""
+        kinds = (kinds for at, kinds in self.kinds.items() if at < end)
+        counts = _counted(kinds, self.counts.media)
+        return replace(self, transcript=self.transcript[:end] + self.whole[end:], counts=counts)
 
 
 def prune(
@@ -94,24 +108,29 @@ def prune(
     """Shorten stale tool output and arguments before index `protected`, and historical media.
 
     Identical results keep only their newest copy; other long results become one informative
-    line, as `describe` says it; long strings inside old arguments are cut inside the parsed JSON,
-    where no secret that `redact` knows is parted.
+    line, as `describe` says it, redacted; long strings inside old arguments are cut inside the
+    parsed JSON, where no secret that `redact` knows is parted.
     Where other messages will be folded, `only` these are rewritten; all are counted.
     """
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
     stale = _Stale(shown.transcript, describe, redact)
-    kinds: list[str] = []
-    pruned = [*shown.transcript]
-    for index, message in enumerate(shown.transcript[:protected]):
-        if index not in stale.long or message.pinned or message.role not in _SHORTENED:
+    found: dict[int, _Kinds] = {}
+    alike: dict[_Kinds, _Kinds] = {}
+    for index in stale.long:
+        message = shown.transcript[index]
+        if index >= protected or message.pinned or message.role not in _SHORTENED:
             continue
-        found = [kind for part in message.parts if (kind := stale.kind(part, index))]
-        kinds += found
-        if found and (only is None or index in only):
-            pruned[index] = stale.shortened(message, index)
-    tally = Counter(kinds)
-    return PrunedTranscript(tuple(pruned), PrunedCounts(**tally, media=shown.count))
+        kinds = tuple([stale.kind(part, index) for part in message.parts])
+        if any(kinds):
+            found[index] = alike.setdefault(kinds, kinds)
+    rewritten = {at: kinds for at, kinds in found.items() if only is None or at in only}
+    counts = _counted(found.values(), shown.count)
+    return PrunedTranscript(stale.shortened(rewritten), counts, shown.transcript, found)
+
+
+def _counted(kinds: Iterable[_Kinds], media: int) -> PrunedCounts:
+    return PrunedCounts(**Counter(filter(len, chain.from_iterable(kinds))), media=media)
 
 
 def least_left(message: Message, weight: int, scale: Scale) -> int:
@@ -135,9 +154,12 @@ def squeezed(
 ) -> Transcript:
     """Return the messages in their shortest form: calls stay, and so does every word."""
     stale = _Stale(messages, describe, redact)
-    return tuple(
-        message if message.role is Role.USER else stale.shortened(message, index)
-        for index, message in enumerate(messages)
+    return stale.shortened(
+        {
+            index: tuple([stale.kind(part, index) for part in message.parts])
+            for index, message in enumerate(messages)
+            if message.role is not Role.USER
+        }
     )
 
 
@@ -147,6 +169,7 @@ class _Stale:
     def __init__(
         self, transcript: Transcript, describe: Describe, redact: Callable[[str], str]
     ) -> None:
+        self._transcript = transcript
         self._describe = describe
         self._redact = redact
         self._calls: dict[str, ToolCall] = {}
@@ -154,20 +177,25 @@ class _Stale:
         """Where a text stands last that another of the same sketch comes before."""
         self._shared: set[int] = set()
         """The lengths of such texts."""
-        self.long: set[int] = set()
+        self.long: dict[int, None] = {}
         """The messages with a result or arguments that may be shortened; most are short."""
-        seen: set[_Sketch] = set()
+        first: dict[int, str] = {}
+        """The first text of each length: where there is no other, nothing is the same."""
+        seen: set[str] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
                     if len(part.arguments) > LONG:
-                        self.long.add(index)
+                        self.long[index] = None
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
-                    self.long.add(index)
-                    sketch = _sketch(text)
-                    if sketch in seen:
-                        self._shared.add(len(text))
+                    self.long[index] = None
+                    if (size := len(text)) not in first:
+                        first[size] = text
+                        continue
+                    seen.add(_sketch(first[size]))
+                    if (sketch := _sketch(text)) in seen:
+                        self._shared.add(size)
                         self._newest[text] = index
                     seen.add(sketch)
 
@@ -183,24 +211,41 @@ class _Stale:
             return "arguments" if _is_long(part.arguments) else ""
         return ""
 
-    def shortened(self, message: Message, index: int) -> Message:
-        """Return the message with its stale parts shortened."""
-        parts = tuple(self._short(part, self.kind(part, index)) for part in message.parts)
-        return replace(message, parts=parts)
+    def shortened(self, chosen: Mapping[int, _Kinds]) -> Transcript:
+        """Return the transcript with the parts of some messages shortened, each in a given way.
 
-    def _short(self, part: Part, kind: str) -> Part:
-        if not kind:
-            return part
+        The lines are redacted together: a look for secrets costs more than to read a line.
+        """
+        pruned = [*self._transcript]
+        lines = (
+            self._line(part, kind)
+            for index, kinds in chosen.items()
+            for part, kind in zip(pruned[index].parts, kinds, strict=True)
+            if kind and isinstance(part, ToolResult)
+        )
+        told = iter(redact_all([*lines], self._redact))
+        for index, kinds in chosen.items():
+            pairs = zip(pruned[index].parts, kinds, strict=True)
+            parts = tuple([self._short(part, kind, told) if kind else part for part, kind in pairs])
+            it = pruned[index]
+            pruned[index] = Message(it.role, parts, it.form, it.synthetic, it.pinned, it.extras)
+        return tuple(pruned)
+
+    def _line(self, result: ToolResult, kind: str) -> str:
+        return self._describe(self._call(result), result if kind == "summarised" else None)
+
+    def _short(self, part: Part, kind: str, told: Iterator[str]) -> Part:
         if isinstance(part, ToolCall):
             return replace(part, arguments=_shrunk(part.arguments, self._redact))
-        result = cast("ToolResult", part)
-        call = self._call(result)
-        line = self._describe(call, result if kind == "summarised" else None)
+        result, line = cast("ToolResult", part), next(told)
         if kind == "deduplicated":
             described = line.removesuffix(" (no result)")
             line = f"{described} - same output as a later call, shown there"
-        others = (piece for piece in result.content if not isinstance(piece, Text))
-        return replace(result, content=(Text(f"[{flat(line, LONG - 2)}]"), *others))
+        others = [piece for piece in result.content if not isinstance(piece, Text)]
+        content = (Text(f"[{flat(line, LONG - 2)}]"), *others)
+        return ToolResult(
+            result.call_id, content, result.is_error, result.name, result.form, result.extras
+        )
 
     def _comes_again(self, text: str, index: int) -> bool:
         """Say whether a later result has the same words."""
@@ -211,16 +256,16 @@ class _Stale:
         return known or ToolCall(result.call_id, result.name or "tool")
 
 
-def _sketch(text: str) -> _Sketch:
+def _sketch(text: str) -> str:
     """Return what equal texts have in common: to hash whole ones is to read megabytes."""
     middle = len(text) // 2
-    return len(text), text[middle : middle + _PIECE]
+    return f"{len(text)} {text[middle : middle + _PIECE]}"
 
 
 def _is_long(arguments: str) -> bool:
     """Say whether `_shrunk` would cut anything; most arguments are only counted."""
     try:
-        return _has_long_leaf(json.loads(arguments))
+        return _has_long_leaf(parsed(arguments))
     except (ValueError, RecursionError):
         return False
 
@@ -236,7 +281,7 @@ def _has_long_leaf(value: object) -> bool:
 def _shrunk(arguments: str, redact: Callable[[str], str]) -> str:
     """Cut long string leaves; structure, numbers, booleans and nulls survive."""
     try:
-        value: object = json.loads(arguments)
+        value: object = parsed(arguments)
     except (ValueError, RecursionError):
         return arguments
     shorter = _cut_leaves(value, redact)
@@ -297,12 +342,9 @@ def _current(transcript: Transcript, showing: list[int]) -> frozenset[int]:
 
 def _shows(message: Message) -> bool:
     for part in message.parts:
-        if isinstance(part, Media):
-            return True
-        if isinstance(part, ToolResult):
-            for piece in part.content:
-                if isinstance(piece, Media):
-                    return True
+        for piece in part.content if isinstance(part, ToolResult) else (part,):
+            if isinstance(piece, Media):
+                return True
     return False
 
 

@@ -32,6 +32,8 @@ def repair(transcript: Transcript) -> Transcript:
     a result get a stub, save those at the very end, whose tools may still be running. A transcript
     that needs nothing comes back as it is.
     """
+    if _is_plainly_paired(transcript):
+        return transcript
     repaired = _paired_throughout(transcript)
     if repaired is transcript:
         return transcript
@@ -53,6 +55,27 @@ def merged(first: Message, second: Message) -> Message:
     if _is_plain(first) and _is_plain(second):
         return replace(second, parts=(Text(f"{first.text}\n\n{second.text}"),))
     return replace(second, parts=first.parts + second.parts, form="parts")
+
+
+def _is_plainly_paired(transcript: Transcript) -> bool:
+    """Say whether results follow their calls in the plainest way, as nearly always; others may too.
+
+    It is a tenth of the work of looking at each run by itself.
+    """
+    waiting: list[str] = []
+    for message in transcript:
+        is_tool = message.role is Role.TOOL
+        if waiting and not is_tool:
+            return False
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                if not is_tool or not waiting or waiting.pop(0) != part.call_id:
+                    return False
+            elif isinstance(part, ToolCall):
+                if is_tool or part.id in waiting:
+                    return False
+                waiting.append(part.id)
+    return not waiting
 
 
 def _paired_throughout(transcript: Transcript) -> Transcript:

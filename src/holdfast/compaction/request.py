@@ -72,5 +72,5 @@ class PassContext:
         object.__setattr__(self, "toolkit", replace(self.toolkit, redact=self.redact))
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
-        """Return one line about a call and how it went, redacted like everything derived."""
-        return self.redact(self.toolkit.describe(call, result))
+        """Return one line about a call and how it went, which is redacted with others like it."""
+        return self.toolkit.describe(call, result)

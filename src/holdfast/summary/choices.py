@@ -83,7 +83,8 @@ def _marks(answer: str) -> list[str]:
     """Return the letters and numbers that an answer begins with, nothing where it says more."""
     marks: list[str] = []
     before = ""
-    for word in _WORD.findall(answer[: 2 * _LONGEST].casefold()):
+    for found in _WORD.finditer(answer[: 2 * _LONGEST].casefold()):
+        word = found[0]
         if _MARK.fullmatch(word):
             marks.append(word)
         elif marks and word not in _BETWEEN:

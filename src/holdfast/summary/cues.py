@@ -88,7 +88,8 @@ class Wording:
         """Say whether the pattern is found in the sentence, whose words these are."""
         if words is not None and self.needed.isdisjoint(words):
             return False
-        return self.pattern.search(sentence.replace("\u2019", "'")) is not None
+        plain = sentence if words is not None else sentence.replace("\u2019", "'")
+        return self.pattern.search(plain) is not None
 
 
 CONSTRAINT = Wording(

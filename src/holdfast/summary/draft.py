@@ -192,13 +192,12 @@ def _said_once(turns: Sequence[Turn]) -> list[Turn]:
 
 def _titled(deed: Deed, later: Sequence[Turn]) -> Deed:
     """Return a plan without its text where a later request has all of it."""
-    action = deed.action
-    if action.family is not Family.PLAN or not (plan := letters(action.content)):
-        return deed
-    asks = (ask for turn in later for ask in turn.asks if len(ask) >= len(plan))
+    plan = letters(deed.action.content) if deed.action.family is Family.PLAN else ""
+    asks = (ask for turn in later for ask in turn.asks if plan and len(ask) >= len(plan))
     if not any(plan in letters(ask) for ask in asks):
         return deed
-    return replace(deed, action=replace(action, content=action.content.strip().partition("\n")[0]))
+    title = deed.action.content.strip().partition("\n")[0]
+    return replace(deed, action=replace(deed.action, content=title))
 
 
 def _again(turn: Turn, after: Turn) -> bool:
@@ -400,11 +399,11 @@ class _Drafting:
     def _written(self, answer: Record, asked: Container[str]) -> Iterator[Statement]:
         """Yield what a model wrote, after what it left of the record before; the task is known."""
         before = {words_of(entry) for _, entries in self._previous.sections() for entry in entries}
-        pairs = [(name, entry) for name, entries in answer.sections() for entry in entries]
         pairs = [
-            pair
-            for pair in pairs
-            if pair[0] != "task" and pair[1] not in asked and not _announces(words_of(pair[1]))
+            (name, entry)
+            for name, entries in answer.sections()
+            for entry in entries
+            if name != "task" and entry not in asked and not _announces(words_of(entry))
         ]
         pairs.sort(key=lambda pair: words_of(pair[1]) not in before)
         for section, entry in pairs:
@@ -425,7 +424,9 @@ class _Drafting:
     def _focused(self, statements: Sequence[Statement]) -> list[Statement]:
         """Return the statements with more worth for those that concern a focus."""
         focus, factor = (self._job.focus, _FOCUS) if self._job.focus else (self._job.hint, _HINT)
-        wanted = stems(focus)
+        # What stands in none of them is not looked for in each.
+        every = "\n".join([each.text for each in statements]).casefold()
+        wanted = [stem for stem in stems(focus) if stem in every]
         if not wanted:
             return list(statements)
         return [
@@ -470,10 +471,9 @@ def trim(
         for entry in entries:
             found = parted(entry, section, rarity, ids)
             wholes[section, found[0].entry] = Whole(entry, len(found))
-            is_new = entry not in known
-            statements += (
-                [replace(each, origin=Origin.MODEL) for each in found] if is_new else found
-            )
+            if entry not in known:
+                found = [replace(each, origin=Origin.MODEL) for each in found]
+            statements += found
     return RecordDraft(tuple(statements), wholes).record(budget, count)[0]
 
 
@@ -484,9 +484,8 @@ def _announces(entry: str) -> bool:
 
 def _is_note(entry: str) -> bool:
     """Say whether an entry on a file is one of ours; others tell more of it."""
-    return "\n" not in entry and entry.partition(" - ")[2].startswith(
-        ("read", "changed", "created")
-    )
+    note = entry.partition(" - ")[2]
+    return "\n" not in entry and note.startswith(("read", "changed", "created"))
 
 
 def _fewer_rules(statements: Sequence[Statement]) -> list[Statement]:

@@ -390,20 +390,23 @@ def _asked(words: str, place: int) -> OpenAsk:
 
 def _replied(turn: Turn, found: list[OpenAsk]) -> list[OpenAsk]:
     """Return what is still open after the words that concluded a turn."""
-    if turn.reply is None or turn.interrupted:
+    if turn.reply is None or turn.interrupted or not found:
         return found
     left: list[OpenAsk] = []
     said = units(turn.reply.text)
+    has_work = any(each.section == "remaining" for each in found)
     for unit in said:
-        # What an earlier record left as work is in its words, which are the assistant's own.
-        found = [
-            each
-            for each in found
-            if each.section != "remaining" or overlap(each.text, unit) < _ALIKE
-        ]
-        if _has(LEFT, unit):
+        if has_work:
+            # What an earlier record left as work is in its words, which are the assistant's own.
+            found = [
+                each
+                for each in found
+                if each.section != "remaining" or overlap(each.text, unit) < _ALIKE
+            ]
+        words = words_in(unit)
+        if LEFT.stands_in(unit, words):
             left += _named(unit, LEFT, found)
-        elif cue := next((cue for cue in (ANSWERS, DONE) if _has(cue, unit)), None):
+        elif cue := next((each for each in (ANSWERS, DONE) if each.stands_in(unit, words)), None):
             gone = _named(unit, cue, found)
             found = [each for each in found if each not in gone]
     if _puts_off(turn):

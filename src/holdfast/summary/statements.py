@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.transcript.parts import quickly_made
@@ -228,12 +229,21 @@ def _narrow(part: str) -> Iterator[str]:
         yield part
 
 
+@lru_cache(maxsize=16_384)
 def telling_words(text: str) -> frozenset[str]:
     """Return the words of a text that say something: numbers, names and all but the short ones."""
     words = _WORD.findall(text)
     return frozenset(
         [word.casefold() for word in words if len(word) > _SHORT_WORD or _NAME.search(word)]
     )
+
+
+def _held(unit: str) -> set[str]:
+    """Return the words of a unit without case, each once."""
+    if unit.isascii():
+        return set(_WORD.findall(unit.lower()))
+    # Letters of other scripts may become several, and not all of them belong to words.
+    return set(map(str.casefold, _WORD.findall(unit)))
 
 
 class Rarity:
@@ -243,12 +253,7 @@ class Rarity:
         """Count the words of the units."""
         self._known: dict[str, tuple[str, float]] = {}
         """Words, each in one case and with its worth where it does not begin a unit."""
-        self._found: Counter[str] = Counter()
-        for unit in told:
-            # Letters of other scripts may become several, and not all of them belong to words.
-            plain = unit.isascii()
-            words = _WORD.findall(unit.lower() if plain else unit)
-            self._found.update(set(words if plain else map(str.casefold, words)))
+        self._found = Counter(chain.from_iterable(map(_held, told)))
 
     def density(self, unit: str) -> float:
         """Return what a unit holds per word: names and numbers count most, then rare words."""

@@ -252,13 +252,14 @@ def read_turns(
     turns, older = [Turn(0)], [0]
     # What follows a summary does not open a conversation.
     spoken, said = not opens, deque[str](maxlen=BACK)
+    assistant, user = Role.ASSISTANT, Role.USER
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
             older.append(0)
         role = message.role
-        spoken = spoken or role is Role.ASSISTANT
-        if role is Role.ASSISTANT and message.synthetic is None:
+        spoken = spoken or role is assistant
+        if role is assistant and message.synthetic is None:
             if (text := message.text) and not text.isspace():
                 said.appendleft(text)
                 turns[-1].steps.extend(_remarks(messages, index, text))
@@ -266,7 +267,7 @@ def read_turns(
                 older[-1] += len(message.calls)
             else:
                 turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
-        elif role is Role.USER:
+        elif role is user:
             if words := said_at(messages, index, opens=not spoken):
                 last = turns[-1]
                 if not last.asks or last.steps or older[-1] or last.interrupted:

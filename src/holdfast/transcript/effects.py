@@ -9,13 +9,13 @@ and because answers run to megabytes.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
+from holdfast.transcript.arguments import parsed
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
@@ -129,7 +129,9 @@ _EXIT = re.compile(
     r"|^exit status (\d{1,10})",
     re.MULTILINE,
 )
-_EXIT_WORDS = ("exit", "Exit", "code", "finished")
+_EXIT_WORDS = ("exit", "Exit", "code", "Code", "finished")
+_EXIT_STEMS, _BEFORE_STEM = ("xit", "eturn", "finished"), 12
+"""What every match has one of, after fewer characters than these."""
 # A line that reports a failure, in the words that programs use whatever their user speaks.
 _ERROR = re.compile(
     r"\b\w*(?:Error|Exception|Panic)\b|\b(?:error|fatal|panic|failed|failure|denied|FAIL)\b\W"
@@ -224,7 +226,11 @@ def error_line(text: str) -> str:
 
 def _exit_code(text: str) -> int | None:
     for end in (text[:_END], text[-_END:]):
-        if any(word in end for word in _EXIT_WORDS) and (found := _EXIT.search(end)):
+        places = [place for stem in _EXIT_STEMS if (place := end.find(stem)) >= 0]
+        if not places or not any(word in end for word in _EXIT_WORDS):
+            continue
+        # The search begins where it can find something: it is slow for each place that it tries.
+        if found := _EXIT.search(end, max(min(places) - _BEFORE_STEM, 0)):
             return int(next(group for group in found.groups() if group is not None))
     return None
 
@@ -236,7 +242,7 @@ def _opened(text: str) -> str:
     if not text.startswith("{") or not any(f'"{key}"' in text[:_END] for key in _ENVELOPES):
         return text
     try:
-        value: object = json.loads(text)
+        value: object = parsed(text)
     except ValueError:
         return text
     fields = cast("dict[str, object]", value)
@@ -249,6 +255,8 @@ def _opened(text: str) -> str:
 def _between(text: str) -> str:
     """Return the output that stands between lines with its command, its exit code and the like."""
     inner = text.removeprefix(_QUARANTINE[0]).removesuffix(_QUARANTINE[1])
+    if not inner.startswith((_OUTPUT, _COMMAND)):
+        return text
     above, mark, output = inner.partition(_OUTPUT)
     if not mark or not (above == "" or (above.startswith(_COMMAND) and above.endswith("\n"))):
         return text

@@ -8,6 +8,7 @@ What a single provider demands beyond these lives with its codec in the wire lay
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, assert_never
 
@@ -57,6 +58,8 @@ __all__ = [
 
 _PATCH = "diff --git "
 _NOT_SAID = (Summary, Recalled)
+_SHORT = 4_000
+"""Characters of a text whose words are remembered."""
 
 
 def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
@@ -84,10 +87,8 @@ def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
         ):
             spans[index + 1] += 1
             spans[index + 2] -= 1
-    covered = accumulate(spans)
-    return tuple(
-        index for index, inside in zip(range(size + 1), covered, strict=False) if not inside
-    )
+    covered = accumulate(spans[: size + 1])
+    return tuple([index for index, inside in enumerate(covered) if not inside])
 
 
 def exchange_at(transcript: Sequence[Message], index: int) -> range:
@@ -133,6 +134,11 @@ def said_in(message: Message, *, opens: bool = False) -> str:
     if not is_user_word(message):
         return ""
     text = message.text
+    # The same words are asked for a dozen times in one pass.
+    return (_remembered if len(text) <= _SHORT else _said)(text, opens)
+
+
+def _said(text: str, opens: bool) -> str:  # noqa: FBT001 - a cache takes no keywords for free
     if not text or text.isspace():
         return ""
     if is_observation(text):
@@ -145,6 +151,9 @@ def said_in(message: Message, *, opens: bool = False) -> str:
         return given
     typed = words_typed(text)
     return typed if len(typed) < len(text.strip()) else text
+
+
+_remembered = lru_cache(maxsize=2048)(_said)
 
 
 def said_at(transcript: Sequence[Message], index: int, *, opens: bool = False) -> str:

@@ -6,12 +6,12 @@ so both speak of the same call in the same words.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from holdfast.keywords import names_checked
+from holdfast.transcript.arguments import parsed
 from holdfast.transcript.effects import Effect, Family, effect, error_line, family
 from holdfast.transcript.parts import quickly_made
 
@@ -224,7 +224,7 @@ def patched_files(text: str) -> tuple[str, ...]:
 
 def _arguments(text: str) -> dict[str, object]:
     try:
-        value: object = json.loads(text)
+        value: object = parsed(text)
     except (ValueError, RecursionError):
         # Some tools take free text, such as a patch, instead of JSON.
         return {"input": text} if text.strip() else {}
@@ -317,7 +317,7 @@ class PlanItem:
 def fields_of(arguments: str) -> dict[str, object]:
     """Return the arguments of a call as fields; what is no JSON object has none."""
     try:
-        value: object = json.loads(arguments)
+        value: object = parsed(arguments)
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}

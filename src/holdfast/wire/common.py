@@ -13,6 +13,7 @@ from zlib import crc32
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import NO_EXTRAS, Media, Violation
+from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -189,6 +190,7 @@ def grouped(turns: Iterable[WireTurn]) -> list[WireTurn]:
     return joined
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class CallStep:
     """What one message does about calls."""
@@ -293,7 +295,7 @@ def records(value: object) -> list[Wire]:
     """Return the objects in a value that may be a list; validators ask without raising."""
     if not isinstance(value, list):
         return []
-    return [cast("Wire", entry) for entry in cast("list[object]", value) if isinstance(entry, dict)]
+    return [entry for entry in cast("list[Wire | None]", value) if isinstance(entry, dict)]
 
 
 def string(raw: Wire, key: str, path: str = "") -> str:

@@ -13,6 +13,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from holdfast.transcript.arguments import parsed
+
 if TYPE_CHECKING:
     from holdfast.wire.common import Wire
 
@@ -47,7 +49,7 @@ def written(value: object) -> str:
 def is_json(text: str) -> bool:
     """Say whether the text parses."""
     try:
-        json.loads(text)
+        parsed(text)
     except (ValueError, RecursionError):
         return False
     return True
@@ -56,7 +58,7 @@ def is_json(text: str) -> bool:
 def value_of(text: str) -> object:
     """Return the JSON value that the text holds, or the text when it holds none."""
     try:
-        return json.loads(text)
+        return parsed(text)
     except (ValueError, RecursionError):
         return text
 

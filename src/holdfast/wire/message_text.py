@@ -45,6 +45,7 @@ SIGNS = (*OPENINGS, OPEN)
 """How a text begins in which something was marked; any other text is somebody's words."""
 
 _FRAME = "summary"
+_SEALED = (Thinking, Opaque)
 
 
 def compose(
@@ -134,9 +135,9 @@ def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     is text from here on.
     """
     parts = message.parts
-    if any(isinstance(part, Recalled) for part in parts):
+    if any([isinstance(part, Recalled) for part in parts]):
         parts = spelled_out(parts)
-    if not any(isinstance(part, Thinking | Opaque) for part in parts):
+    if not any([isinstance(part, _SEALED) for part in parts]):
         return parts
     kept: list[Part] = []
     for part in parts:

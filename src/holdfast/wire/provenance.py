@@ -71,7 +71,8 @@ def without_labels(name: str, decode: Callable[[Body], Transcript]) -> Callable[
     @wraps(decode)
     def read(body: Body) -> Transcript:
         transcript = decode(body)
-        if not any(LABEL in own(message.extras, name) for message in transcript):
+        noted = [message.extras for message in transcript if message.extras]
+        if not any(LABEL in own(extras, name) for extras in noted):
             return transcript
         return tuple(_taken_off(message, name) for message in transcript)
 
@@ -80,7 +81,7 @@ def without_labels(name: str, decode: Callable[[Body], Transcript]) -> Callable[
 
 def written_labels(transcript: Transcript, name: str) -> Transcript:
     """Return a transcript whose labels a dialect writes, with the mask of those that have one."""
-    if not any(label_of(message) for message in transcript):
+    if not any(message.extras and label_of(message) for message in transcript):
         return transcript
     return tuple(_put_on(message, name) for message in transcript)
 
@@ -108,6 +109,8 @@ def _put_on(message: Message, name: str) -> Message:
     fields = {**own(message.extras, name), **mask, LABEL: label}
     return replace(message, extras={**message.extras, name: fields})
 
+
+_WORDS = (Text, Summary)
 
 Sign: TypeAlias = Callable[[str], str]
 """Returns the check of a text, always the same for the same text; empty where there is no key."""
@@ -149,7 +152,12 @@ def recognized(transcript: Transcript, sign: Sign) -> Transcript:
 
     All others stay what they were read as: reference in a user's message, words in a reply.
     """
-    return tuple([_recognized(message, sign) for message in transcript])
+    # Calls and results, which most messages are, hold no summary.
+    found = [*transcript]
+    for at, message in enumerate(transcript):
+        if any([isinstance(part, _WORDS) for part in message.parts]):
+            found[at] = _recognized(message, sign)
+    return tuple(found)
 
 
 def _recognized(message: Message, sign: Sign) -> Message:

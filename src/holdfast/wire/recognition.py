@@ -226,8 +226,9 @@ def signs_in(messages: Sequence[object], start: int = 0) -> dict[DialectSign, in
         if (content is None or isinstance(content, str)) and _USUAL.issuperset(entry):
             # Most messages are like many before them, and a list may have thousands.
             calls = entry.get("tool_calls", 0)
-            place = known_string(entry, "role"), "tool_call_id" in entry, index == 0
-            alike = place, calls.__class__, not calls, content is None
+            role, answers = entry.get("role"), "tool_call_id" in entry
+            named = role if isinstance(role, str) else ""
+            alike = named, answers, index == 0, calls.__class__, not calls, content is None
             if alike in looked_at:
                 continue
             looked_at.add(alike)

@@ -369,6 +369,15 @@ def read_tool_message(unnamed: _UnnamedCalls, raw: Wire) -> Message:
 
 def write_message(message: Message) -> list[Wire]:
     """Write one message: each result in it becomes a message of its own."""
+    if len(message.parts) == 1 and not message.extras and message.form != "parts":
+        # Nearly all messages are plain words or the plain words of a tool.
+        part = message.parts[0]
+        if isinstance(part, ToolResult) and len(part.content) == 1 and part.form != "parts":
+            said = part.content[0]
+            if isinstance(said, Text) and not said.extras and message.role is Role.TOOL:
+                return [{"role": "tool", "tool_call_id": part.call_id, "content": said.text}]
+        elif isinstance(part, Text) and not part.extras and message.role is not Role.TOOL:
+            return [{"role": str(message.role), "content": part.text}]
     if message.role is Role.TOOL or message.results:
         answers = [write_result(message, result) for result in message.results]
         rest = tuple(part for part in message.parts if not isinstance(part, ToolResult))

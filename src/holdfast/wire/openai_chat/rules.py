@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from holdfast.transcript import Violation
@@ -31,17 +32,21 @@ _SAYING = ("tool_calls", "function_call", "refusal", "audio")
 def validate(body: Body) -> tuple[Violation, ...]:
     """Name every message that the API would refuse, and the rule it breaks."""
     found: list[Violation] = []
-    steps: list[CallStep] = []
     for index, message in enumerate(body.messages):
-        found += _check_content(index, message)
-        found += _check_calls(index, message)
-        if message.get("role") == "tool":
-            steps.append(CallStep(index, results=(known_string(message, "tool_call_id"),)))
-        else:
-            calls = records(message.get("tool_calls"))
-            steps.append(CallStep(index, tuple(known_string(call, "id") for call in calls)))
-    found += check_pairing(steps)
+        role = message.get("role")
+        if role not in ROLES or not isinstance(message.get("content"), str):
+            found += _check_content(index, message)
+        if role == "tool" or message.get("tool_calls"):
+            found += _check_calls(index, message)
+    found += check_pairing(map(_step, count(), body.messages))
     return tuple(sorted(found, key=lambda violation: violation.index))
+
+
+def _step(index: int, message: Wire) -> CallStep:
+    if message.get("role") == "tool":
+        return CallStep(index, results=(known_string(message, "tool_call_id"),))
+    calls = records(message.get("tool_calls"))
+    return CallStep(index, tuple([known_string(call, "id") for call in calls]))
 
 
 def _check_content(index: int, message: Wire) -> Iterator[Violation]:
