@@ -71,6 +71,7 @@ _ALLOWED: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "context_length": _TOKENS,
     "context_window": _TOKENS,
     "model": (lambda value: isinstance(value, str), "a model's name"),
+    "focus": (lambda value: isinstance(value, str), "words that name a topic"),
     "tool_limits": (_are_counts, "tools' names, each with a whole number of tokens above 0"),
     "redactor": (
         lambda value: callable(getattr(value, "redact", None)),
