@@ -49,7 +49,7 @@ def test_each_request_is_told_with_its_conversation_and_the_reason(tmp_path: Pat
     table = run("gateway", "explain", place).text
     assert "it goes another way after message 1" in table
     assert "it has no tools, and the conversation has tools" in table
-    assert "5 requests, 3 conversations and side calls" in table
+    assert "5 requests, 3 conversations, side calls included" in table
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,10 @@ def test_the_page_on_decisions_shows_what_the_command_says(repository: Path) -> 
     told = run("gateway", "explain", str(place)).text
     page = (repository / "docs" / "gateway" / "how-it-decides.md").read_text("utf-8")
     assert f"```text\n{told}```" in page, told
+
+
+def test_a_request_that_says_nothing_is_told_with_what_is_wrong(tmp_path: Path) -> None:
+    ended = run("gateway", "explain", recording(tmp_path, {"model": "m1", "messages": []}))
+    assert ended.code == 0, ended.errors
+    assert "messages is empty" in ended.text
+    assert ended.text.splitlines()[-1] == "  1 request, 1 conversation, side calls included"

@@ -260,7 +260,7 @@ def test_an_interrupt_says_that_nothing_is_lost(
     assert (ended.code, ended.errors.split("\n")) == (
         130,
         [
-            "what was read so far is stored; the same command goes on from there",
+            "what is stored so far stays; the same command goes on from there",
             "",
             "holdfast: interrupted",
             "",

@@ -65,3 +65,20 @@ def test_a_call_whose_waiter_has_gone_is_made_all_the_same() -> None:
 
     asyncio.run(run())
     assert made == ["a"]
+
+
+def test_where_no_thread_can_be_had_the_next_one_tries_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(call: Callable[[], None]) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run() -> str:
+        visits = StoreVisits()
+        with monkeypatch.context() as without:
+            without.setattr("holdfast.conversation.visits.start_in_store", refuse)
+            with pytest.raises(RuntimeError, match="new thread"):
+                await visits.make(lambda: "first")
+        return await asyncio.wait_for(visits.make(lambda: "second"), 10)
+
+    assert asyncio.run(run()) == "second"

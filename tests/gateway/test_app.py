@@ -26,6 +26,7 @@ from holdfast.gateway.client_side import Incoming
 from holdfast.gateway.metrics import Metrics
 from holdfast.gateway.proxy import Tenant
 from tests.agents.answers import Answer
+from tests.cli.running import run
 from tests.gateway.scripted import (
     PATHS,
     Recorded,
@@ -385,3 +386,20 @@ def test_serve_refuses_a_port_that_is_taken_with_a_sentence(served: dict[str, st
     assert done.returncode == 1
     assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "allowed"),
+    [
+        (("--upstream", "nonsense"), "http or https URLs"),
+        (("--upstream", "openai=ftp://x"), "http or https URLs"),
+        (("--port", "99999"), "from 0 to 65535"),
+        (("--context-length", "12"), "from 1000"),
+    ],
+)
+def test_a_flag_of_serve_that_makes_no_sense_is_a_matter_of_usage(
+    flags: tuple[str, str], allowed: str
+) -> None:
+    ended = run("serve", *flags)
+    assert ended.code == 2
+    assert allowed in ended.errors

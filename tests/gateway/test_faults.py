@@ -150,7 +150,7 @@ def test_an_error_after_a_sign_of_life_is_the_last_event_of_the_stream(
         last = last["response"]
     elif dialect == "anthropic":
         assert last["type"] == "error"
-    words = {"error": "oops", "silence": "did not answer in time", "cut": "gave no answer"}
+    words = {"error": "oops", "silence": "did not answer in time", "cut": "closed the connection"}
     assert words[fault] in last["error"]["message"]
 
 
@@ -202,7 +202,7 @@ def test_an_upstream_that_nobody_serves_is_a_bad_gateway_in_the_dialect_of_the_r
     with gateway("http://127.0.0.1:9") as here:
         found = here.client.post(path, json=body)
         assert found.status_code == 502
-        assert "127.0.0.1:9 gave no answer" in failure(dialect, found)
+        assert failure(dialect, found) == "cannot connect to 127.0.0.1:9: connection refused"
         assert here.metric("upstream_failures_total") == "1"
 
 
@@ -316,6 +316,38 @@ def test_a_redirect_is_followed_by_nobody(status: str) -> None:
             assert found.status_code == 502
             assert "location" not in found.headers
         assert other.requests == []
+
+
+UNREADABLE: dict[str, object] = {
+    "messages is empty": [],
+    "messages[1] is not an object": [{"role": "user", "content": "Port?"}, "hi"],
+    "messages is not a list": 7,
+    "messages is missing": None,
+}
+
+
+@pytest.mark.parametrize("trouble", UNREADABLE)
+def test_messages_that_cannot_be_read_are_forwarded_and_the_log_says_what_they_are(
+    trouble: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = {"model": "m1", "messages": UNREADABLE[trouble]}
+    with upstream(answer(b"{}")) as up, gateway(up, Recorded().turns) as here:
+        found = here.client.post(PATHS["openai"], json=body)
+        assert (found.status_code, up.requests[-1].fields) == (200, body)
+        assert "not recorded" in found.headers["x-holdfast-warning"]
+    assert [each.getMessage() for each in caplog.records] == [f"not recorded: {trouble}"]
+    with upstream(answer(b"{}")) as up, gateway(up, Recorded().turns, strict=True) as here:
+        refused = here.client.post(PATHS["openai"], json=body)
+        assert refused.status_code == 400
+        assert trouble in refused.json()["error"]["message"]
+
+
+def test_an_upstream_that_fails_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with gateway("http://127.0.0.1:9") as here:
+        here.post("openai")
+    assert [each.getMessage() for each in caplog.records] == [
+        "upstream failed: cannot connect to 127.0.0.1:9: connection refused"
+    ]
 
 
 class Failing(Unrecorded):

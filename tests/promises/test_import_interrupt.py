@@ -33,7 +33,7 @@ def test_ctrl_c_ends_every_process_and_nothing_is_lost(tmp_path: Path) -> None:
     output, said = process.communicate(timeout=60)
     assert (process.returncode, output) == (130, b"")
     assert said.decode().split("\n") == [
-        "what was read so far is stored; the same command goes on from there",
+        "what is stored so far stays; the same command goes on from there",
         "",  # behind the signs that a terminal shows for the keys
         "holdfast: interrupted",
         "",

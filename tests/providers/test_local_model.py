@@ -1,7 +1,10 @@
 """A real model on this machine, asked through both SDKs over real HTTP."""
 
+import os
 import socket
+import subprocess
 import sys
+import textwrap
 from collections.abc import Generator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +18,7 @@ from holdfast.providers.openai_model import OpenAIModel
 from holdfast.tokens import window_from_error
 from holdfast.wire import Body
 from holdfast.wire.reply import read_reply
-from tests.providers.local import local_model
+from tests.providers.local import local_file, local_model
 
 WINDOW = 512
 
@@ -89,6 +92,49 @@ def test_closing_stops_the_server_and_the_next_request_starts_it_again() -> None
         socket.create_connection(("127.0.0.1", port), 5)
     assert answer(model, prompt("Hi.", 2))
     model.close()
+
+
+def in_a_process(code: str, *arguments: str) -> str:
+    """Return what a program of its own prints: what hangs in the server stops all of Python."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_a_server_that_is_closed_at_once_has_ended() -> None:
+    code = """
+        import sys
+        from pathlib import Path
+        from holdfast.providers.local_model import LocalModel
+        for _ in range(5):
+            with LocalModel(Path(sys.argv[1]), context_length=512) as model:
+                model.base_url
+        print("closed")
+    """
+    assert in_a_process(code, str(local_file())) == "closed"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+def test_an_interrupt_while_a_model_loads_is_heard_when_it_has_loaded() -> None:
+    code = """
+        import os, signal, sys, threading
+        from pathlib import Path
+        from holdfast.providers.local_model import LocalModel
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        model = LocalModel(Path(sys.argv[1]), context_length=512)
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            model.base_url
+        except KeyboardInterrupt:
+            model.close()
+            print("interrupted")
+    """
+    assert in_a_process(code, str(local_file())) == "interrupted"
 
 
 def test_a_file_that_is_missing_or_no_model_is_a_sentence(tmp_path: Path) -> None:

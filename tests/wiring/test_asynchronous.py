@@ -75,3 +75,15 @@ def test_a_pass_without_its_model_is_in_the_status_until_one_goes_well(tmp_path:
     failed, cured = asyncio.run(talked())
     assert "write failed: ConnectionError: no route" in failed
     assert cured == ""
+
+
+def test_a_model_may_be_called_by_a_plain_function_too() -> None:
+    answer = {"role": "assistant", "content": "Aye."}
+
+    async def talked() -> list[str]:
+        async with await AsyncConversation.open(store="memory:", context_length=6_000) as chat:
+            await chat.add_user("Port?")
+            assert await chat.call(lambda _: answer) is answer
+            return [entry.message.text for entry in await chat.log()]
+
+    assert asyncio.run(talked()) == ["Port?", "Aye."]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import cast
+from typing import Any, cast
 
 import httpx2
 import openai
@@ -299,3 +299,24 @@ def test_compact_gives_a_plain_list_of_the_size_that_is_asked_for() -> None:
     messages = opened().messages()
     made = holdfast.compact(messages, max_tokens=3_000)
     assert holdfast.estimate_tokens(made) <= 3_000 < holdfast.estimate_tokens(messages)
+
+
+@pytest.mark.parametrize("window", [-4, 0, 10, "8k"])
+def test_a_window_that_is_none_is_refused_when_the_model_is_switched(window: Any) -> None:
+    chat = opened(model="gpt-5")
+    with pytest.raises(ConfigError, match=r"^context_length is .*; allowed: "):
+        chat.switch_model("another", window)
+    assert (chat.session.model, chat.status().context_length) == ("gpt-5", 200_000)
+
+
+def test_an_argument_of_the_wrong_kind_is_named_with_what_is_allowed() -> None:
+    said: list[dict[str, object]] = [{"role": "user", "content": "Port?"}]
+    wrong: Any = 5
+    with pytest.raises(ConfigError, match=r"^model is 5; allowed: a model's name$"):
+        holdfast.compress(said, model=wrong)
+    with pytest.raises(ConfigError, match=r"^focus is 5; allowed: "):
+        holdfast.compress(said, focus=wrong)
+    with pytest.raises(ConfigError, match=r"^format is 'claude'; allowed: openai, "):
+        opened().messages(format="claude")
+    with pytest.raises(ConfigError, match=r"^turns is -1; allowed: "):
+        opened().rewind(turns=-1)

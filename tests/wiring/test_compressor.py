@@ -98,3 +98,12 @@ def test_what_is_no_list_of_messages_is_refused_with_a_sentence() -> None:
             holdfast.Compressor().recover(wrong)  # type: ignore[arg-type]
     with pytest.raises(DecodeError, match="expected a list of messages"):
         holdfast.estimate_tokens({"role": "user", "content": "hi"})  # type: ignore[arg-type]
+
+
+def test_a_window_is_assumed_without_a_word_where_a_fit_says_what_counts(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    holdfast.compress(MESSAGES, model="nobody-knows-it", fit=8_000)
+    assert caplog.records == []
+    holdfast.compress(MESSAGES, model="nobody-knows-it")
+    assert "nobody-knows-it is not known" in caplog.text

@@ -48,7 +48,9 @@ def command(
     credential is shown. The exit code is 1 when a check fails.
 
     --gateway looks for the gateway at the configured address, and at who may ask it, where its
-    requests go, and whether they can be recorded. Upstreams are connected to as models are.
+    requests go, and whether they can be recorded. Upstreams are connected to as models are. What a
+    gateway was given as flags is not known here: say it again as settings, such as
+    HOLDFAST_GATEWAY_PORT=9000 and HOLDFAST_GATEWAY_UPSTREAMS='["http://127.0.0.1:8080/v1"]'.
 
     --repair reads everything in the store instead. Where something is wrong, indexes are built
     again from the messages and what can be read is saved; a file that is damaged itself is kept

@@ -12,6 +12,7 @@ from holdfast.cli.files import about, read_input
 from holdfast.cli.flags import json_flag
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Line, Styled, show_answer, table
+from holdfast.views.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,8 @@ def _drawn(decisions: Sequence[Decision], others: int, view: OutputScreen) -> li
     # In a pipe nothing is cropped: the reason is the last column.
     width = view.width if view.colored else None
     began = len({each.conversation for each in decisions})
-    total = f"{len(decisions):,} requests, {began:,} conversations and side calls"
+    asked = counted(len(decisions), "request")
+    total = f"{asked}, {counted(began, 'conversation')}, side calls included"
     if others:
-        total += f"; {others:,} others are no requests to a model, or have no body"
+        total += f"; {counted(others, 'other')} that asked no model, or without a body"
     return [*table([heading, *rows], width, right=frozenset({3})), (), (Styled(f"  {total}"),)]

@@ -89,7 +89,10 @@ def _running(settings: GatewaySettings) -> Iterator[Check]:
     try:
         status, found = _asked(host, port, "/healthz")
     except ConnectionRefusedError:
-        advice = "holdfast serve starts it; holdfast run AGENT starts it with an agent"
+        advice = (
+            "holdfast serve starts it; holdfast run AGENT starts it with an agent; where it was "
+            "given --port, HOLDFAST_GATEWAY_PORT finds it"
+        )
         yield Check("gateway", CheckState.WARN, f"nothing listens on {url}", advice)
         return
     except (HTTPException, OSError, ValueError) as error:

@@ -275,7 +275,7 @@ def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
                 looks = gather(fresh, reading, wanted.pool.examine)
                 wanted.join(taking.take_all(looks, wanted.pool))
         except KeyboardInterrupt:
-            tell("what was read so far is stored; the same command goes on from there")
+            tell("what is stored so far stays; the same command goes on from there")
             raise
     return taking.result(walk, known, time.perf_counter() - started)
 

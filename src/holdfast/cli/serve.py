@@ -14,7 +14,7 @@ from holdfast.cli.pointing import AGENTS, pointing, url_of
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, flush_output, show_answer, show_json, tell
 from holdfast.config import KEYS, Flag, Setting, checked, load
-from holdfast.errors import MissingExtra
+from holdfast.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
     from holdfast.config import Settings
@@ -101,7 +101,10 @@ def command(
         value = options[name]
         if value not in (None, ()):
             origin = Flag(flag)
-            flags.append(Setting(path, checked(KEYS[path], value, origin), origin))
+            try:
+                flags.append(Setting(path, checked(KEYS[path], value, origin), origin))
+            except ConfigError as error:
+                raise click.UsageError(str(error), click.get_current_context()) from None
     settings = load(os.environ, flags).settings
     if agent is not None:
         way = pointing(agent, url_of(settings.gateway.host, settings.gateway.port))

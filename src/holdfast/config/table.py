@@ -311,7 +311,8 @@ KEYS: Mapping[str, Key] = _table(
             "Where requests go, the first that fits: DIALECT=URL, DIALECT/MODEL-PATTERN=URL, or "
             "URL for all. Several for the same requests stand in for each other. What fits none "
             "goes to the provider of its dialect.",
-            "a list of upstreams; the dialects are openai, responses, anthropic and gemini",
+            "a list of http or https URLs, each with DIALECT= before it or not; the dialects are "
+            "openai, responses, anthropic and gemini",
             are_upstreams,
             tuple,
         ),

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.compaction import (
-    SMALLEST_WINDOW,
     Abandoned,
     Folded,
     Pruned,
@@ -146,12 +145,10 @@ class AutoCompactor:
         there to write the summary; the report of that is returned.
 
         Raises:
-            ConfigError: when even then it does not fit; the old model stays.
+            ConfigError: when even then it does not fit, or the window is none; the old model stays.
         """
         live, engine = self._live, self._live.deps.engine
-        aim = replace(
-            engine.policy, context_length=max(context_length, SMALLEST_WINDOW), reserve=None
-        )
+        aim = replace(engine.policy, context_length=context_length, reserve=None)
         with live.lock:
             live.refresh()
             expected = engine.measure(live.load)

@@ -36,7 +36,7 @@ __all__ = [
 def check_dialect(name: str) -> str:
     """Return the name of a dialect, if there is one of that name."""
     if name not in DIALECTS:
-        raise ConfigError(f"dialect is {name!r}; allowed: {', '.join(DIALECTS)}")
+        raise ConfigError(f"format is {name!r}; allowed: {', '.join(DIALECTS)}")
     return name
 
 
@@ -126,7 +126,7 @@ def reply_of(answer: object) -> Reply:
     if callable(dump):
         answer = dump(mode="json", exclude_unset=True)
     if not isinstance(answer, Mapping):
-        raise DecodeError("reply", "answer", f"a {type(answer).__name__} is no model's answer")
+        raise DecodeError("reply", "answer", f"{type(answer).__name__} is no model's answer")
     return read_reply(cast("Mapping[str, object]", answer))
 
 

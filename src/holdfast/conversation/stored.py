@@ -355,6 +355,8 @@ class StoredConversation:
 
     def rewind(self, turns: int = 1) -> Transcript:
         """Take the last turns out of the window, and return them; `undo` brings them back."""
+        if turns < 0:
+            raise ConfigError(f"turns is {turns}; allowed: >= 0")
         return self.lineage.rewind(turns)
 
     def pin(self, message: int | Entry) -> None:

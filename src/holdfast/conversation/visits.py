@@ -55,8 +55,16 @@ class StoreVisits:
             self._waiting.append(visit)
             begins, self._is_under_way = not self._is_under_way, True
         if begins:
-            start_in_store(self._go_on)
+            self._begin()
         return await ended
+
+    def _begin(self) -> None:
+        try:
+            start_in_store(self._go_on)
+        except BaseException:
+            # The system has no thread to give: who waits next tries again, and makes these too.
+            self._is_under_way = False
+            raise
 
     def _go_on(self) -> None:
         for _ in range(_MOST_VISITS):
@@ -66,7 +74,7 @@ class StoreVisits:
                     return
                 visit = self._waiting.popleft()
             visit.make()
-        start_in_store(self._go_on)
+        self._begin()
 
 
 @dataclass(frozen=True, slots=True)

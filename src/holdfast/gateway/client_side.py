@@ -61,6 +61,15 @@ class Incoming:
         """Return a header; empty when there is none."""
         return next((value for each, value in self.headers if each == name), "")
 
+    @property
+    def dialect_of_headers(self) -> str:
+        """Return whose path it is that is no request to a model, such as a list of models."""
+        if self.header("anthropic-version") or self.header("x-api-key"):
+            return "anthropic"
+        if self.header("x-goog-api-key") or self.path.startswith("/v1beta"):
+            return "gemini"
+        return "openai"
+
 
 async def read_body(receive: Receive, incoming: Incoming, limit: int) -> bytes:
     """Return the body of a request.

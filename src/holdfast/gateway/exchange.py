@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.conversation.waiting import in_store
+from holdfast.errors import HoldfastError, InvalidTranscript
 from holdfast.gateway.answers import AnswerReader, is_preamble, stream_error
 from holdfast.gateway.bodies import HttpRefusal, read_body, spliced, unpacked
 from holdfast.gateway.client_side import Heartbeat
@@ -63,6 +64,7 @@ _TOO_MANY = 429
 _NOT_MODIFIED = 304
 _JSON = ("content-type", "application/json")
 _UNRECORDED = "forwarded unchanged and not recorded; the log of the gateway says why"
+_DEMANDED = "the request could not be recorded, and gateway.strict demands it"
 _LOG = logging.getLogger("holdfast.gateway")
 
 
@@ -163,7 +165,7 @@ class Exchange:
             finally:
                 await heart.stop()
         except UpstreamFailed as failed:
-            self._proxy.metrics.count("upstream_failures")
+            self._count_failure(failed)
             await self.fail(failed.status, str(failed))
             return
         self._came = time.monotonic()
@@ -194,7 +196,7 @@ class Exchange:
 
     async def _take(self, tenant: Tenant, asked: _Asked) -> Sequence[object] | None:
         """Record what is new, and return the messages to send; None for those that came in."""
-        if not self._dialect or MESSAGES[self._dialect] not in asked.fields:
+        if not self._dialect:
             return None
         keep = self._proxy.keep
         try:
@@ -210,14 +212,20 @@ class Exchange:
         except Exception as error:
             self._complain("not recorded", error)
             if self._proxy.settings.strict:
-                sentence = "the request could not be recorded, and gateway.strict demands it"
-                raise HttpRefusal(503, f"{sentence}: {type(error).__name__}") from error
+                is_theirs = isinstance(error, InvalidTranscript)
+                why = f": {error}" if is_theirs else "; the log of the gateway says why"
+                raise HttpRefusal(400 if is_theirs else 503, f"{_DEMANDED}{why}") from error
             self._warn()
             return None
 
     def _complain(self, what: str, error: Exception) -> None:
         fields = {"request": self.record.request}
-        _LOG.warning("%s: %s: %s", what, type(error).__name__, error, extra={"fields": fields})
+        kind = "" if isinstance(error, HoldfastError) else f"{type(error).__name__}: "
+        _LOG.warning("%s: %s%s", what, kind, error, extra={"fields": fields})
+
+    def _count_failure(self, failed: UpstreamFailed) -> None:
+        self._complain("upstream failed", failed)
+        self._proxy.metrics.count("upstream_failures")
 
     def _warn(self) -> None:
         self._notes.append((f"{_OWN}warning", _UNRECORDED))
@@ -290,7 +298,7 @@ class Exchange:
             name = MESSAGES[self._dialect]
             body = spliced(asked.data, name, messages, asked.fields[name])
             self._proxy.metrics.count("folded_requests")
-        dialect = self._dialect or _dialect_of_headers(incoming)
+        dialect = self._dialect or incoming.dialect_of_headers
         for upstream in (fitting := self._proxy.fitting(dialect, asked.model)):
             address = upstream.address(incoming.path, incoming.query, dialect)
             headers = self._headers(tenant, upstream, dialect, is_changed=is_changed)
@@ -300,6 +308,7 @@ class Exchange:
                 # One that was silent may be at work on it still.
                 if upstream is fitting[-1] or failed.status == _TIMEOUT:
                     raise
+                self._complain("upstream failed", failed)
             else:
                 if 300 <= answer.status < 400 and answer.status != _NOT_MODIFIED:
                     answer.close()
@@ -351,7 +360,7 @@ class Exchange:
             else:
                 await self._relay(answer, first, reader)
         except UpstreamFailed as failed:
-            self._proxy.metrics.count("upstream_failures")
+            self._count_failure(failed)
             if reader is not None:
                 await self._record(reader)
             if not self._client.begun:
@@ -489,12 +498,3 @@ async def _all(answer: UpstreamAnswer, first: bytes, limit: int) -> bytes:
         pieces.append(piece)
         size += len(piece)
     return b"".join(pieces)
-
-
-def _dialect_of_headers(incoming: Incoming) -> str:
-    """Return whose path it is that is no request to a model, such as a list of models."""
-    if incoming.header("anthropic-version") or incoming.header("x-api-key"):
-        return "anthropic"
-    if incoming.header("x-goog-api-key") or incoming.path.startswith("/v1beta"):
-        return "gemini"
-    return "openai"

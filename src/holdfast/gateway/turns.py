@@ -20,7 +20,7 @@ import msgspec
 
 from holdfast.conversation.visits import Checkpoints, StoreVisits
 from holdfast.conversation.waiting import start_in_store
-from holdfast.errors import ConfigError, Conflict, StoreError
+from holdfast.errors import ConfigError, Conflict, InvalidTranscript, StoreError
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
 from holdfast.ports import Amendment
@@ -192,12 +192,14 @@ class TurnKeeper:
             body: All that it says.
             opened: What was returned before the model was switched.
         """
+        if request.trouble and not request.side:
+            raise InvalidTranscript(request.trouble)
         said = body.get(MESSAGES[request.dialect])
         spoken = [{"role": "user", "content": said}] if isinstance(said, str) else said
         messages = cast("Sequence[dict[str, object]]", spoken or ())
         found, window = recognize(request, self.tree, self._prefixes.hashes), self._window(request)
         turn = ClientTurn(request, found, messages, window, self._answers)
-        if found.how is Continuity.SIDE or not request.atoms:
+        if found.how is Continuity.SIDE:
             if request.side != "count" or found.node is None or not found.known:
                 return replace(turn, window=max(window - _beside(request, body), window // 4))
             counted = self.conversations.open(found.node.session)

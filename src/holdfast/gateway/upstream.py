@@ -7,14 +7,17 @@ another library can take its place.
 from __future__ import annotations
 
 import io
+import os
 import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from socket import gaierror
+from ssl import SSLError
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from holdfast.config.settings import UPSTREAM
-from holdfast.errors import ModelUnavailable
+from holdfast.errors import ModelUnavailable, reason_of
 from holdfast.providers.provider_errors import SERVER_KEY
 
 if TYPE_CHECKING:
@@ -265,13 +268,28 @@ class AiohttpClient:
         return self._session
 
     def _failed(self, error: Exception, url: str) -> UpstreamFailed:
-        from aiohttp import ConnectionTimeoutError
+        from aiohttp import (
+            ClientConnectorCertificateError,
+            ClientConnectorError,
+            ConnectionTimeoutError,
+            ServerDisconnectedError,
+        )
 
         host = urlsplit(url).netloc
         if isinstance(error, ConnectionTimeoutError):
             return UpstreamFailed(f"{host} could not be connected to in time")
         if isinstance(error, TimeoutError):
             return UpstreamFailed(f"{host} did not answer in time", status=504)
+        if isinstance(error, ClientConnectorCertificateError):
+            return UpstreamFailed(f"cannot connect to {host}: its certificate is not trusted")
+        if isinstance(error, ClientConnectorError):
+            cause = error.os_error
+            # What asyncio says of a refused connection is no reason.
+            is_told = isinstance(cause, gaierror | SSLError)
+            words = os.strerror(cause.errno) if cause.errno and not is_told else reason_of(cause)
+            return UpstreamFailed(f"cannot connect to {host}: {words.lower()}")
+        if isinstance(error, ServerDisconnectedError | ConnectionError):
+            return UpstreamFailed(f"{host} closed the connection without an answer")
         # The library's words may quote what was sent, and what was sent has credentials.
         return UpstreamFailed(f"{host} gave no answer that can be read ({type(error).__name__})")
 

@@ -20,13 +20,16 @@ import tempfile
 import threading
 import time
 import zipfile
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from http.client import HTTPConnection
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, Self, cast
+from urllib.parse import urlsplit
 
 from holdfast.errors import ConfigError, MissingExtra, ModelError, ModelMissing
 from holdfast.providers.anthropic_model import AnthropicModel
@@ -112,9 +115,19 @@ class LocalModel:
     @property
     def base_url(self) -> str:
         """Return the server's address, without `/v1`; starts it if it is not running."""
+        # On a thread of its own, which an interrupt does not reach: a server that it lets go of
+        # before it has begun to work never ends. Whoever is interrupted waits until it is loaded.
+        with ThreadPoolExecutor(1, "holdfast-local-model") as loading:
+            return loading.submit(self._address).result()
+
+    def _address(self) -> str:
         with self._starting:
             if self._server is None:
-                self._server = self._started()
+                self._server = server = self._started()
+                # What only its working thread can answer; it begins after the rest of it.
+                with closing(HTTPConnection(urlsplit(server.listening_address).netloc)) as asked:
+                    asked.request("GET", "/slots")
+                    asked.getresponse().read()
             return self._server.listening_address
 
     def stream(self, prompt: Prompt) -> Generator[Delta]:

@@ -98,6 +98,8 @@ def recognize(
     if side := _side(request, tree, place):
         node = place.nodes[0] if place.nodes else place.compacted
         return Recognition(Continuity.SIDE, side, prefixes, node, place.known)
+    if request.trouble:
+        return Recognition(Continuity.SIDE, request.trouble, prefixes)
     if place.compacted:
         why = "its client compacted: only the last calls are known"
         follows, key = place.compacted.session, request.identity.key

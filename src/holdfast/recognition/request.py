@@ -105,6 +105,8 @@ class WireRequest:
     """Whether the answer is to follow a schema, as those of routers and titles do."""
     side: str = ""
     """What kind of side call it says to be."""
+    trouble: str = ""
+    """Why nobody can tell what it says, where that is so."""
 
 
 def dialect_of_path(path: str) -> str:
@@ -153,7 +155,21 @@ def read_request(
         _digest(dialect, _prompt(messages, body, _OPENING)),
         has_schema=_has_schema(body),
         side=_side(path, known, body) or _helper_asked(messages, body),
+        trouble=_trouble(MESSAGES[dialect], said, messages, spoken),
     )
+
+
+def _trouble(
+    name: str, said: object, messages: Sequence[object], spoken: Sequence[tuple[Atom, ...]]
+) -> str:
+    if said is None:
+        return f"{name} is missing"
+    if not messages:
+        return f"{name} is not a list" if said else f"{name} is empty"
+    for place, atoms in enumerate(spoken):
+        if not atoms and not isinstance(messages[place], dict):
+            return f"{name}[{place}] is not an object"
+    return "" if any(spoken) else f"{name} says nothing"
 
 
 def said_by(message: object, dialect: str) -> tuple[Atom, ...]:

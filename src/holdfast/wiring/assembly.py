@@ -71,6 +71,7 @@ _ALLOWED: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "context_length": _TOKENS,
     "context_window": _TOKENS,
     "model": (lambda value: isinstance(value, str), "a model's name"),
+    "focus": (lambda value: isinstance(value, str), "words that name a topic"),
     "tool_limits": (_are_counts, "tools' names, each with a whole number of tokens above 0"),
     "redactor": (
         lambda value: callable(getattr(value, "redact", None)),
@@ -167,10 +168,11 @@ class Assembly:
         is_meant = not model or main.name in (None, model)
         return context_length or (main.context_length if is_meant else None)
 
-    def window(self, model: str, context_length: int | None = None) -> int:
+    def window(self, model: str, context_length: int | None = None, fit: int | None = None) -> int:
         """Return what a model takes: as stated, as known by its name, or assumed.
 
-        That it is assumed of a model that has a name is said in the log, once for each.
+        That it is assumed of a model that has a name is said in the log, once for each, unless
+        what is made has to fit into less anyway.
         """
         if stated := self.stated_window(model, context_length):
             return stated
@@ -179,7 +181,7 @@ class Assembly:
         named = model or self.settings.model.name or ""
         if known := known_window(named):
             return known
-        if named:
+        if named and (fit is None or fit > WINDOW):
             say_assumed(named, WINDOW)
         return WINDOW
 
@@ -210,7 +212,7 @@ class Assembly:
             "hygiene": compression.hygiene_threshold,
             **options.knobs,
         }
-        window = self.window(options.model, options.context_length)
+        window = self.window(options.model, options.context_length, options.knobs.get("fit"))
         return Policy(context_length=window, **knobs)  # type: ignore[arg-type] - checked by names
 
     def engine_deps(self, options: EngineOptions = EngineOptions()) -> EngineDeps:

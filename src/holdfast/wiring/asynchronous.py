@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
 
 from holdfast.conversation import activate
 from holdfast.conversation.former_names import former_name
@@ -53,6 +53,11 @@ def _stored(
         return await in_store(partial(method, self.sync, *args, **kwargs))
 
     return run
+
+
+async def _awaited(answer: Awaitable[Result] | Result) -> Result:
+    is_awaited = isinstance(answer, Awaitable)
+    return await cast("Awaitable[Result]", answer) if is_awaited else cast("Result", answer)
 
 
 @names_checked
@@ -237,15 +242,18 @@ class AsyncConversation:
 
     async def call(
         self,
-        send: Callable[..., Awaitable[Result]],
+        send: Callable[..., Awaitable[Result] | Result],
         *,
         format: str = "openai",  # noqa: A002 - its name
         attempts: int = ATTEMPTS,
     ) -> Result:
-        """Send the window, record the answer and return it; see `Conversation.call`."""
+        """Send the window, record the answer and return it; see `Conversation.call`.
+
+        `send` may be a plain function; the event loop waits while it runs.
+        """
         for attempt in range(1, attempts):
             try:
-                response = await send_body(send, await self.body(format), format)
+                response = await _awaited(send_body(send, await self.body(format), format))
             except Exception as error:
                 if not is_context_overflow(error):
                     raise
@@ -253,7 +261,7 @@ class AsyncConversation:
             else:
                 break
         else:
-            response = await send_body(send, await self.body(format), format)
+            response = await _awaited(send_body(send, await self.body(format), format))
         await self.add_response(response)
         return response
 

@@ -24,7 +24,7 @@ from holdfast.redaction import Redactor
 from holdfast.tokens import Estimator, Scale, family_of
 from holdfast.wire.message_list import AUTO, read_messages
 from holdfast.wire.provenance import recognized
-from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, Knobs
+from holdfast.wiring.assembly import Assembly, Configured, EngineOptions, Knobs, check_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,6 +94,7 @@ class Compressor(ChatEngine):
             knobs: Thresholds and budgets; by default as configured.
         """
         check_names(knobs, _options_of(Compressor.__init__), "Compressor")
+        check_values({"model": model})
         assembly = Assembly(settings)
         options = EngineOptions(
             model=model,
@@ -142,6 +143,7 @@ def compress(  # noqa: PLR0913 - a call with everything at hand, each with a def
             names the message.
     """
     check_names(knobs, _options_of(compress), "compress")
+    check_values({"focus": focus})
     compressor = Compressor(
         context_length=context_length, summarizer=summarizer, client=client, model=model, **knobs
     )

@@ -45,7 +45,7 @@ def converse(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
         except LeaveChat:
             return turns, failed
         except (KeyboardInterrupt, Exception) as error:
-            if not is_interrupt(error):
+            if reader.echoes or not is_interrupt(error):
                 raise
             room.show([(Styled("(Ctrl-D or /quit leaves)", "dim"),)])
 

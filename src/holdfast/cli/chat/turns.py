@@ -208,8 +208,12 @@ def play(room: ChatRoom, turn: Turn) -> bool:
     """Draw a turn until it ends, and say whether there was an answer.
 
     Ctrl-C ends it and keeps what was said; that counts as an answer, since the user wanted it so.
+
+    Raises:
+        KeyboardInterrupt: where nobody types, so that it is meant for more than this turn.
     """
-    showing = TurnView(room.view, wraps=room.reader is not None and not room.reader.echoes)
+    is_typed = room.reader is not None and not room.reader.echoes
+    showing = TurnView(room.view, wraps=is_typed)
     answered = True
     # Closed whatever happens, also when nobody reads what is shown: it keeps what was said.
     with closing(turn):
@@ -220,6 +224,8 @@ def play(room: ChatRoom, turn: Turn) -> bool:
         except KeyboardInterrupt:
             turn.close()
             showing.note(_STOPPED, "yellow")
+            if not is_typed:
+                raise
         finally:
             showing.end_line()
     if not answered:
