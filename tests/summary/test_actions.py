@@ -37,6 +37,19 @@ def test_a_check_that_failed_tells_why() -> None:
     assert "No rule to make target" in line_of(exchange("bash", output, command="make ship")).line
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        "bash: build/bin/check: No such file or directory",
+        "no suite here\n[The command completed with exit code 127.]",
+        "/bin/sh: 1: ./gradlew: Permission denied",
+    ],
+)
+def test_a_check_that_never_ran_did_not_pass(output: str) -> None:
+    line = line_of(exchange("bash", output, command="build/bin/check && make test"))
+    assert line.line.startswith("build/bin/check && make test - failed")
+
+
 def test_a_change_without_a_target_is_not_told() -> None:
     empty = exchange("apply_patch", "ok", input="*** Begin Patch\n*** End Patch")
     line = told(deed_of(empty))

@@ -87,7 +87,8 @@ _FAILED = re.compile(
 )
 _ERRORS = re.compile(
     r"^(?:\S+[:( ]\S{0,20} ?)?(?:error|fatal|Error|ERROR|CMake Error)\b[^\n]{0,20}[:\[]"
-    r"|^Traceback \(|: command not found|^make: \*\*\*",
+    r"|^Traceback \(|: command not found|^make: \*\*\*"
+    r"|^(?:\S{0,40}/)?(?:ba|z|da|k)?sh: [^\n]{0,200}: (?:No such file|Permission denied|not found)",
     re.MULTILINE,
 )
 """What a check prints that failed, where its exit code is not told."""
@@ -197,7 +198,8 @@ def _is_check(command: str) -> bool:
 
 def _checks(step: str) -> bool:
     words = [word for word in step.split() if "=" not in word][:5]
-    if not words or words[0] in _LOOKING:
+    # What the shell calls `test` asks whether a file is there.
+    if not words or words[0] in _LOOKING or words[0] == "test":
         return False
     names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words)
     return not _CHECKS.isdisjoint(names)
