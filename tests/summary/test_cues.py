@@ -187,7 +187,16 @@ def test_who_and_what_something_is_are_values(sentence: str) -> None:
     assert is_value(sentence)
 
 
-@pytest.mark.parametrize("sentence", ["Should we never do that?", "Is the port 8443?", "Go on."])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Should we never do that?",
+        "Is the port 8443?",
+        "Go on.",
+        "I tried it and don't like it.",
+        "Then they'll have to remember the second valve.",
+    ],
+)
 def test_questions_and_talk_are_neither(sentence: str) -> None:
     assert not is_standing_rule(sentence)
     assert not is_value(sentence)

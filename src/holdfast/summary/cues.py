@@ -287,7 +287,7 @@ _CALLED = Wording(
 _REMEMBER = Wording(
     "remember mind forget now record future dir denk jetzt sofort nun recuerda olvides cuenta "
     "ahora souviens oublie ricorda poi lembre agora",
-    r"\b(?:remember|keep in mind|don't forget|from now on|for the record|for future reference"
+    r"\b(?:(?<!\bto )(?<!\bi )remember|keep in mind|don't forget|from now on|for the record|for future reference"
     r"|merke? dir|denk daran|ab jetzt|ab sofort|von nun an|recuerda|no olvides|ten en cuenta"
     r"|a partir de ahora|souviens-toi|n'oublie pas|désormais|ricorda|d'ora in poi|lembre"
     r"|a partir de agora|запомни|не забудь|отныне)\b"
@@ -310,7 +310,8 @@ _MUST = Wording(
     "stick whenever time first before answers replies leave most forbidden prohibited "
     "limits",
     r"(?:^|[,;:(] ?|\b(?:and|but|so|or|please|you|then|to|should) )"
-    r"(?:please )?(?:never|always|do not|don't|avoid|make sure|only)\b"
+    r"(?:please )?(?:never|always|(?:do not|don't)(?! (?:like|know|think|believe|see)\b)|avoid"
+    r"|make sure|only)\b"
     r"|\bmust (?:not|never|only)\b|\b(?:you|nobody|no one|they) may (?:not|never|only)\b"
     r"|\bmustn't|\bmust (?!have\b)\w"
     r"|\b(?:nobody|no one|nothing)(?: else)? (?:may|must|should|can)\b"
