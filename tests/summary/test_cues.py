@@ -13,6 +13,7 @@ from holdfast.summary.cues import (
     DEFERS,
     DONE,
     LEFT,
+    RECONSIDERS,
     Wording,
     given_value,
     is_acknowledgement,
@@ -25,7 +26,7 @@ from holdfast.summary.cues import (
 )
 
 CLAIMS = [each for name, each in vars(cues).items() if name[0] == "_" and isinstance(each, Wording)]
-ALL = (*CLAIMS, CONSTRAINT, DECISION, DEFERS, DONE, LEFT)
+ALL = (*CLAIMS, CONSTRAINT, DECISION, DEFERS, DONE, LEFT, RECONSIDERS)
 ASCII = st.characters(max_codepoint=127)
 
 

@@ -770,6 +770,14 @@ def test_what_was_done_last_is_told_where_the_window_does_not_show_it() -> None:
     assert hidden == f"{shown} - last: EDITED src/part.py"
 
 
+def test_what_a_user_wants_on_second_thought_is_the_goal() -> None:
+    first = [user("Please hide the harbor bell"), assistant("The bell is hidden.")]
+    again = [user("On second thought, remove the harbor bell"), assistant("It is gone.")]
+    other = [user("On second thought, the tide table is fine"), assistant("Good.")]
+    assert told([*first, *again]).goal == ("On second thought, remove the harbor bell",)
+    assert told([*first, *other]).goal == ("Please hide the harbor bell",)
+
+
 def test_of_many_messages_in_a_row_the_first_is_the_goal() -> None:
     asks = [f"Then look after part {number} of the importer." for number in range(6)]
     turns = [user("Write an importer for invoices."), *map(user, asks), assistant("It is written.")]
