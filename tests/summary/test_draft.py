@@ -389,6 +389,16 @@ def test_an_update_with_nothing_said_keeps_the_task_and_the_goal() -> None:
     assert (record.task, record.goal) == (before.task, before.goal)
 
 
+def test_a_long_task_that_was_shortened_is_told_once_when_it_is_done() -> None:
+    words = f"Paint the boat {'and the oars and the mast and the keel and the ropes ' * 20}blue."
+    before = Record(task=("Paint the boat and the oars and the mast… (and more, below)",))
+    record = told([user(words), assistant("The boat is blue."), user("Thanks")], before)
+    assert sum("Paint the boat" in entry for entry in record.actions) == 1
+    other = Record(task=("Count the oars and the ropes… (and more, below)",))
+    record = told([user(words), assistant("The boat is blue."), user("Thanks")], other)
+    assert sum("Count the oars" in entry for entry in record.actions) == 1
+
+
 def test_who_the_user_is_and_what_must_not_be_done_survive_many_folds() -> None:
     name, rule = "My name is Marta Lindqvist.", "Never open the sluice without asking me first."
     record = told(
