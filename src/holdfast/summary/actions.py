@@ -55,6 +55,8 @@ _LOOKING = frozenset(
     """.split()
 )
 """Commands that look or move, whatever is named after them."""
+_LISTS = re.compile(r"\s*(?:cd [^\s;&]{1,200} ?(?:&&|;)\s{0,4})?(?:ls|find|fd|tree|nl)\b[^;&]*\Z")
+"""A command line that lists names or numbers lines, and does nothing else."""
 _CHANGES = re.compile(
     r"\bgit (?:-C \S+ )?(?:push|commit|merge|rebase|reset|checkout|switch|revert|cherry-pick|stash"
     r"|tag|rm|mv|apply|am|clean|worktree|branch -\w)\b"
@@ -295,7 +297,8 @@ def _command(deed: Deed) -> ToldAction:
     changed = bool(deed.action.files) or _CHANGES.search(unquoted(command[:2_000])) is not None
     answer = " ".join(ended.text[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
-        answer = key_line(ended.text)
+        # The last name of a listing says nothing of it.
+        answer = "" if _LISTS.match(bare) else key_line(ended.text)
     detail = "" if not answer or "no output)" in answer else _quoted(answer)
     if document and not detail:
         detail = _new_lines(document, "")
