@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.repair import STUB, ensure_valid, merged, repair
+from holdfast.compaction.repair import STUB, ensure_valid, merged, repair, strays
 from holdfast.errors import InvalidTranscript
 from holdfast.testing.builders import assistant, call, step, tool, user
 from holdfast.transcript import Media, Message, Role, Synthetic, Text, ToolResult, check
@@ -17,6 +17,12 @@ def test_a_transcript_that_needs_nothing_comes_back_as_it_is() -> None:
 
 def test_a_result_without_its_call_is_removed() -> None:
     assert repair((user("go"), tool("ghost"), assistant("ok"))) == (user("go"), assistant("ok"))
+
+
+def test_results_without_their_calls_are_warned_of() -> None:
+    assert strays((user("go"), *step("a"))) == ()
+    assert strays((tool("ghost"), *step("a"))) == ("a tool result without its call was left out",)
+    assert strays((tool("x"), tool("y"))) == ("2 tool results without their calls were left out",)
 
 
 def test_a_call_without_its_result_gets_a_stub() -> None:

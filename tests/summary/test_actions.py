@@ -32,9 +32,30 @@ def test_a_check_tells_how_it_ended_in_its_own_words() -> None:
     assert passed.line == 'pytest - passed "12 passed in 3s"'
 
 
+def test_the_last_line_of_a_long_listing_is_not_what_came_of_it() -> None:
+    listing = "\n".join(f"quay_{number}/boats/" for number in range(60))
+    looked = line_of(exchange("bash", listing, command="cd harbor && ls -F | head -60"))
+    assert (looked.kind, looked.line) == (StatementKind.LOOK, "ls -F")
+    counted = line_of(exchange("bash", f"{listing}\n60 quays in all", command="./count.sh"))
+    assert counted.line == './count.sh - "60 quays in all"'
+
+
 def test_a_check_that_failed_tells_why() -> None:
     output = "Exit code 2\nmake: *** No rule to make target 'ship'.  Stop."
     assert "No rule to make target" in line_of(exchange("bash", output, command="make ship")).line
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "bash: build/bin/check: No such file or directory",
+        "no suite here\n[The command completed with exit code 127.]",
+        "/bin/sh: 1: ./gradlew: Permission denied",
+    ],
+)
+def test_a_check_that_never_ran_did_not_pass(output: str) -> None:
+    line = line_of(exchange("bash", output, command="build/bin/check && make test"))
+    assert line.line.startswith("build/bin/check && make test - failed")
 
 
 def test_a_change_without_a_target_is_not_told() -> None:

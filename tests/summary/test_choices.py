@@ -59,6 +59,7 @@ def test_an_answer_names_points(answer: str, said: str, points: str) -> None:
         "d",
         "pros and cons of a and b?",
         "I saw 2 boats",
+        "1. The winch squeaks.\n" + "Nobody has looked at it since the spring tides. " * 4,
         "1 " + "and so on, as the keeper told me yesterday at the gate, " * 4,
     ],
 )

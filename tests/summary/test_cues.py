@@ -13,6 +13,7 @@ from holdfast.summary.cues import (
     DEFERS,
     DONE,
     LEFT,
+    RECONSIDERS,
     Wording,
     given_value,
     is_acknowledgement,
@@ -25,7 +26,7 @@ from holdfast.summary.cues import (
 )
 
 CLAIMS = [each for name, each in vars(cues).items() if name[0] == "_" and isinstance(each, Wording)]
-ALL = (*CLAIMS, CONSTRAINT, DECISION, DEFERS, DONE, LEFT)
+ALL = (*CLAIMS, CONSTRAINT, DECISION, DEFERS, DONE, LEFT, RECONSIDERS)
 ASCII = st.characters(max_codepoint=127)
 
 
@@ -187,7 +188,16 @@ def test_who_and_what_something_is_are_values(sentence: str) -> None:
     assert is_value(sentence)
 
 
-@pytest.mark.parametrize("sentence", ["Should we never do that?", "Is the port 8443?", "Go on."])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Should we never do that?",
+        "Is the port 8443?",
+        "Go on.",
+        "I tried it and don't like it.",
+        "Then they'll have to remember the second valve.",
+    ],
+)
 def test_questions_and_talk_are_neither(sentence: str) -> None:
     assert not is_standing_rule(sentence)
     assert not is_value(sentence)

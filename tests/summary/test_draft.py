@@ -389,6 +389,16 @@ def test_an_update_with_nothing_said_keeps_the_task_and_the_goal() -> None:
     assert (record.task, record.goal) == (before.task, before.goal)
 
 
+def test_a_long_task_that_was_shortened_is_told_once_when_it_is_done() -> None:
+    words = f"Paint the boat {'and the oars and the mast and the keel and the ropes ' * 20}blue."
+    before = Record(task=("Paint the boat and the oars and the mast… (and more, below)",))
+    record = told([user(words), assistant("The boat is blue."), user("Thanks")], before)
+    assert sum("Paint the boat" in entry for entry in record.actions) == 1
+    other = Record(task=("Count the oars and the ropes… (and more, below)",))
+    record = told([user(words), assistant("The boat is blue."), user("Thanks")], other)
+    assert sum("Count the oars" in entry for entry in record.actions) == 1
+
+
 def test_who_the_user_is_and_what_must_not_be_done_survive_many_folds() -> None:
     name, rule = "My name is Marta Lindqvist.", "Never open the sluice without asking me first."
     record = told(
@@ -768,6 +778,14 @@ def test_what_was_done_last_is_told_where_the_window_does_not_show_it() -> None:
     (hidden,) = found.record(AMPLE, count)[0].in_progress
     (shown,) = found.record(AMPLE, count, {0, 1, 2})[0].in_progress
     assert hidden == f"{shown} - last: EDITED src/part.py"
+
+
+def test_what_a_user_wants_on_second_thought_is_the_goal() -> None:
+    first = [user("Please hide the harbor bell"), assistant("The bell is hidden.")]
+    again = [user("On second thought, remove the harbor bell"), assistant("It is gone.")]
+    other = [user("On second thought, the tide table is fine"), assistant("Good.")]
+    assert told([*first, *again]).goal == ("On second thought, remove the harbor bell",)
+    assert told([*first, *other]).goal == ("Please hide the harbor bell",)
 
 
 def test_of_many_messages_in_a_row_the_first_is_the_goal() -> None:

@@ -118,6 +118,28 @@ def test_a_line_that_only_says_summary_is_no_entry() -> None:
     )
 
 
+def test_what_a_foreign_summary_says_of_how_things_stand_is_filed_as_that() -> None:
+    found = adopt(
+        "Key files modified:\n- pump.c\n\nCurrent state: Built the pump, but:\n1. it leaks\n\n"
+        "Problem solving:\n- Solved: the noise\n- In progress: the leak\n\n"
+        "Primary request and intent:\n- Mend the pump\n- Latest request: paint it",
+        "other",
+    )
+    assert found == Record(
+        goal=("Mend the pump",),
+        state=("Built the pump, but:", "it leaks"),
+        in_progress=("Latest request: paint it", "In progress: the leak"),
+        resolved=("Solved: the noise",),
+        files=("pump.c",),
+    )
+
+
+def test_what_a_foreign_summary_tells_twice_of_what_was_done_is_told_once() -> None:
+    asked = "can we have a bell that rings before the tide turns?"
+    text = f'Analysis:\n1. The user asked "{asked}"\n\nAll user messages:\n- "{asked}"\n- "yes"'
+    assert adopt(text, "other").actions == (f'1. The user asked "{asked}"', '3. "yes"')
+
+
 def test_a_list_that_is_indented_as_a_whole_is_still_a_list() -> None:
     text = "## Goal\n   - a\n     more\n   - b\n## Blocked\n## Active State\n"
     assert read(text) == Record(goal=("a\nmore", "b"))

@@ -75,6 +75,23 @@ def test_a_short_block_of_code_is_one_unit() -> None:
     assert "`make test make lint`" in " ".join(units(text))
 
 
+def test_a_sentence_that_was_wrapped_is_one() -> None:
+    text = (
+        "1. The pump is started twice where two of its valves report a pressure at once,\n"
+        "   which is harmless. A note in the manual for whoever adds a third valve later on\n"
+        "   would help.\n"
+        "short line\n"
+        "another line"
+    )
+    assert units(text) == [
+        "1. The pump is started twice where two of its valves report a pressure at once, which is"
+        " harmless.",
+        "A note in the manual for whoever adds a third valve later on would help.",
+        "short line",
+        "another line",
+    ]
+
+
 def test_nothing_has_no_units() -> None:
     assert units("") == units(" \n\n ") == units("---\n***") == []
 

@@ -41,6 +41,28 @@ def test_the_state_is_what_commands_and_their_output_last_showed() -> None:
     assert "2 failed, 9 passed" in found["Last check"]
 
 
+def test_a_branch_is_what_git_says_and_not_what_a_test_prints() -> None:
+    seen = "ran 3 suites\ngot: Switched to branch 'topic'\nOn branch other\n[fake 1a2b3c4] Fix"
+    assert "Branch" not in values(exchange("bash", seen, command="make test"))
+    assert "Commits" not in values(exchange("bash", seen, command="make test"))
+    quoted = "  Switched to branch 'topic'"
+    assert "Branch" not in values(exchange("bash", quoted, command="git diff"))
+
+
+def test_a_branch_is_told_of_the_directory_that_is_told() -> None:
+    first = exchange("bash", "On branch sail", command="cd /boat && git status")
+    other = exchange("bash", "[keel 1a2b3c4] Add", command="cd /dock && git commit -m Add")
+    assert values(first, other)["Branch"] == "keel"
+    below = values(first, other, exchange("bash", "x", command="cd /boat/deck && ls"))
+    assert (below["Directory"], below["Branch"]) == ("/boat/deck", "sail")
+    away = exchange("bash", "x\nShell cwd was reset to /boat", command="cd /hill && ls")
+    back = values(first, other, away)
+    assert (back["Directory"], back["Branch"]) == ("/boat", "sail")
+    known = {"Directory": "/boat", "Branch": "sail"}
+    moved = state_lines(deeds(exchange("bash", "x", command="cd /hill && ls")), known)
+    assert (moved["Directory"], moved["Branch"]) == ("/hill", "")
+
+
 def test_nothing_shown_is_no_state() -> None:
     waiting = [Message(Role.ASSISTANT, (ToolCall("1", "bash", '{"command": "x"}'),))]
     assert values(waiting) == values([]) == {}

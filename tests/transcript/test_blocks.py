@@ -113,6 +113,21 @@ def test_what_a_user_typed_stands_without_what_was_put_around_it(
     assert not is_observation(text)
 
 
+def test_of_a_prompt_that_teaches_by_an_example_the_task_is_what_a_user_typed() -> None:
+    rule = "-" * 21
+    text = "\n".join(
+        [
+            "Here's a running example of how to perform a task with the provided tools.",
+            f"{rule} START OF EXAMPLE {rule}\nUSER: Draw a boat.\n{rule} END OF EXAMPLE {rule}",
+            f"{rule} NEW TASK DESCRIPTION {rule}\nPaint the\nfence.",
+            f"{rule} END OF NEW TASK DESCRIPTION {rule}\n\nPLEASE follow the format strictly!",
+        ]
+    )
+    assert words_typed(text) == "Paint the\nfence."
+    assert not is_observation(text)
+    assert is_output("EXECUTION RESULT of [terminal]:\nfence.py")
+
+
 def test_a_command_is_what_it_was_given_or_its_name() -> None:
     name = "<command-name>/review</command-name>"
     assert words_typed(f"{name}\n<command-args> the parser </command-args>") == "the parser"

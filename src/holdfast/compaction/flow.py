@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 from holdfast.compaction.checkpointing import observed, record_room
 from holdfast.compaction.fold import Fold, fold
 from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing
-from holdfast.compaction.repair import ensure_valid
+from holdfast.compaction.repair import ensure_valid, strays
 from holdfast.compaction.report import (
     Abandoned,
     Cuts,
@@ -117,7 +117,7 @@ def _pruned(
         messages_before=len(transcript),
         messages_after=len(window.transcript),
         pruned=window.counts,
-        warnings=_excess(after, policy.fit or policy.room_tokens),
+        warnings=(*strays(transcript), *_excess(after, policy.fit or policy.room_tokens)),
     )
     return Pruned(window.transcript, report)
 
@@ -184,6 +184,7 @@ def _concluded(plan: CompactionPlan, source: _Source, built: Fold, context: Pass
 
 def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> Report:
     places = plan.bare.places
+    tail = places[plan.cut.tail] if plan.cut.tail < len(places) else len(plan.source)
     missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(
         tokens_before=plan.weight,
@@ -195,7 +196,7 @@ def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> R
         tail=built.tail,
         cuts=Cuts(
             head=plan.cut.head,
-            tail=places[plan.cut.tail] if plan.cut.tail < len(places) else len(plan.source),
+            tail=tail,
             kept=tuple(places[at] for at in plan.cut.kept),
             why=plan.cut.why,
             opening=plan.opening,
@@ -205,6 +206,7 @@ def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> R
         audit=built.audit,
         warnings=(
             *source.warnings,
+            *strays((*plan.source[: plan.cut.head], *plan.source[tail:])),
             *(() if built.summary_tokens else (missing,)),
             *rules_left_out(built.transcript),
             *_excess(after, plan.shares.limit),

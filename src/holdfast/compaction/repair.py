@@ -20,7 +20,7 @@ from holdfast.transcript import (
     check,
 )
 
-__all__ = ["STUB", "ensure_valid", "merged", "repair"]
+__all__ = ["STUB", "ensure_valid", "merged", "repair", "strays"]
 
 STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
@@ -39,6 +39,17 @@ def repair(transcript: Transcript) -> Transcript:
         return transcript
     home = _brought_home(transcript)
     return repaired if home is transcript else _paired_throughout(home)
+
+
+def strays(transcript: Transcript) -> tuple[str, ...]:
+    """Return a warning where results have no call, which `repair` leaves out."""
+    calls = {call.id for message in transcript for call in message.calls}
+    results = (result for message in transcript for result in message.results)
+    count = sum(result.call_id not in calls for result in results)
+    if not count:
+        return ()
+    one, several = "a tool result without its call was", "tool results without their calls were"
+    return (f"{one if count == 1 else f'{count} {several}'} left out",)
 
 
 def ensure_valid(after: Transcript, before: Transcript) -> None:

@@ -15,7 +15,7 @@ from holdfast.compaction.fold import assemble, noted
 from holdfast.compaction.plan import Nothing, answer_to_fit, leanest
 from holdfast.compaction.policy import Shares
 from holdfast.compaction.prune import PrunedTranscript, prune, truncate, without_bulk
-from holdfast.compaction.repair import ensure_valid, repair
+from holdfast.compaction.repair import ensure_valid, repair, strays
 from holdfast.compaction.report import Abandoned, Cuts, Pruned, Report, Unchanged
 from holdfast.tokens import load_of
 
@@ -202,6 +202,6 @@ def _concluded(
         tail=built.tail,
         cuts=built.cuts,
         pruned=replace(pruned.counts, truncated=built.truncated),
-        warnings=(over,) if after > room else (),
+        warnings=(*strays(it.transcript), *((over,) if after > room else ())),
     )
     return Pruned(built.transcript, report)

@@ -55,6 +55,8 @@ _LOOKING = frozenset(
     """.split()
 )
 """Commands that look or move, whatever is named after them."""
+_LISTS = re.compile(r"\s*(?:cd [^\s;&]{1,200} ?(?:&&|;)\s{0,4})?(?:ls|find|fd|tree|nl)\b[^;&]*\Z")
+"""A command line that lists names or numbers lines, and does nothing else."""
 _CHANGES = re.compile(
     r"\bgit (?:-C \S+ )?(?:push|commit|merge|rebase|reset|checkout|switch|revert|cherry-pick|stash"
     r"|tag|rm|mv|apply|am|clean|worktree|branch -\w)\b"
@@ -87,7 +89,8 @@ _FAILED = re.compile(
 )
 _ERRORS = re.compile(
     r"^(?:\S+[:( ]\S{0,20} ?)?(?:error|fatal|Error|ERROR|CMake Error)\b[^\n]{0,20}[:\[]"
-    r"|^Traceback \(|: command not found|^make: \*\*\*",
+    r"|^Traceback \(|: command not found|^make: \*\*\*"
+    r"|^(?:\S{0,40}/)?(?:ba|z|da|k)?sh: [^\n]{0,200}: (?:No such file|Permission denied|not found)",
     re.MULTILINE,
 )
 """What a check prints that failed, where its exit code is not told."""
@@ -197,7 +200,8 @@ def _is_check(command: str) -> bool:
 
 def _checks(step: str) -> bool:
     words = [word for word in step.split() if "=" not in word][:5]
-    if not words or words[0] in _LOOKING:
+    # What the shell calls `test` asks whether a file is there.
+    if not words or words[0] in _LOOKING or words[0] == "test":
         return False
     names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words)
     return not _CHECKS.isdisjoint(names)
@@ -293,7 +297,8 @@ def _command(deed: Deed) -> ToldAction:
     changed = bool(deed.action.files) or _CHANGES.search(unquoted(command[:2_000])) is not None
     answer = " ".join(ended.text[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
-        answer = key_line(ended.text)
+        # The last name of a listing says nothing of it.
+        answer = "" if _LISTS.match(bare) else key_line(ended.text)
     detail = "" if not answer or "no output)" in answer else _quoted(answer)
     if document and not detail:
         detail = _new_lines(document, "")

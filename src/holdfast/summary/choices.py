@@ -51,7 +51,10 @@ def chosen(answer: str, said: Iterable[str]) -> list[str]:
         said: What the assistant had said before, the newest first. The newest list of points is
             meant, which may stand some turns back while its points are worked through.
     """
-    wanted = _marks(answer) if len(answer.strip().partition("\n")[0]) <= _LONGEST else []
+    words = answer.strip()
+    # Who answers at length with points has points of their own.
+    is_list = len(words) > _LONGEST and _POINT.match(words)
+    wanted = _marks(words) if len(words.partition("\n")[0]) <= _LONGEST and not is_list else []
     if not wanted:
         return []
     for text in islice(said, BACK):

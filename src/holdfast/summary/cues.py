@@ -26,6 +26,7 @@ __all__ = [
     "DROPS",
     "GOAL",
     "LEFT",
+    "RECONSIDERS",
     "REVOKES",
     "SIGNS",
     "Wording",
@@ -202,6 +203,19 @@ DROPS = Wording(
     r"|(?:^|[请就\uff0c,] ?)取消(?!的|了)|やめて|もういい|됐어",
 )
 """What a user says to drop something."""
+RECONSIDERS = Wording(
+    "again thought thoughts think mind minds reconsidered actually scratch lieber anders nochmal"
+    " finalement fait avis bien mejor idea opinion bem melhor ideia",
+    r"\bthinking (?:about (?:it|this|that) )?again\b|\bon second thoughts?\b"
+    r"|\bcome to think of it\b|\bchanged (?:my|our) minds?\b|\breconsidered\b"
+    r"|\bactually,? (?:no\b|let'?s\b|let us\b)|\bscratch that\b"
+    r"|\bdoch lieber\b|\banders überlegt\b|\bnoch ?mal überlegt\b"
+    r"|^finalement\b|\bréflexion faite\b|\bchangé d'avis\b"
+    r"|\bpensándolo (?:bien|mejor)\b|\bcambi(?:é|ado) de (?:idea|opinión)\b"
+    r"|\bpensando (?:bem|melhor)\b|\bmudei de ideia\b|\b(?:передумал[аи]?)\b"
+    r"|改(?:变)?主意|再想了?想|やっぱり|생각해 ?보니",
+)
+"""What a user says who wants something else now than before."""
 REVOKES = Wording(
     "may can allowed fine ok okay free longer lifted need darfst kannst erlaubt gilt peux puedes"
     " pode",
@@ -288,8 +302,9 @@ _CALLED = Wording(
 _REMEMBER = Wording(
     "remember mind forget now record future dir denk jetzt sofort nun recuerda olvides cuenta "
     "ahora souviens oublie ricorda poi lembre agora",
-    r"\b(?:remember|keep in mind|don't forget|from now on|for the record|for future reference"
-    r"|merke? dir|denk daran|ab jetzt|ab sofort|von nun an|recuerda|no olvides|ten en cuenta"
+    r"\b(?:(?<!\bto )(?<!\bi )remember|keep in mind|don't forget|from now on|for the record"
+    r"|for future reference|merke? dir|denk daran|ab jetzt|ab sofort|von nun an|recuerda"
+    r"|no olvides|ten en cuenta"
     r"|a partir de ahora|souviens-toi|n'oublie pas|désormais|ricorda|d'ora in poi|lembre"
     r"|a partir de agora|запомни|не забудь|отныне)\b"
     r"|记住|记得|别忘|从现在(?:起|开始)|以后|今后|覚えて|これから|今後|기억해|앞으로",
@@ -311,7 +326,8 @@ _MUST = Wording(
     "stick whenever time first before answers replies leave most forbidden prohibited "
     "limits",
     r"(?:^|[,;:(] ?|\b(?:and|but|so|or|please|you|then|to|should) )"
-    r"(?:please )?(?:never|always|do not|don't|avoid|make sure|only)\b"
+    r"(?:please )?(?:never|always|(?:do not|don't)(?! (?:like|know|think|believe|see)\b)|avoid"
+    r"|make sure|only)\b"
     r"|\bmust (?:not|never|only)\b|\b(?:you|nobody|no one|they) may (?:not|never|only)\b"
     r"|\bmustn't|\bmust (?!have\b)\w"
     r"|\b(?:nobody|no one|nothing)(?: else)? (?:may|must|should|can)\b"

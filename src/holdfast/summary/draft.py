@@ -13,14 +13,7 @@ from itertools import count as numbers
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.redaction.redactor import redact_all
-from holdfast.summary.answer import (
-    QUOTES,
-    asks_repeated,
-    joining,
-    see,
-    turns_told,
-    uncovered,
-)
+from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection
@@ -345,10 +338,14 @@ class _Drafting:
 
     def _history(self) -> Iterator[str]:
         """Yield what the previous record told as present and what is past by now."""
-        heard = {" ".join(ask.split()) for turn in self._turns for ask in turn.asks}
+        asks = (" ".join(ask.split()) for turn in self._turns for ask in turn.asks)
+        heard = "".join(f"\n{ask}\n" for ask in asks)
         asked = self._previous.task if heard else ()
         for entry in asked:
-            if not entry.startswith(SAID_AFTER) and " ".join(entry.split()) not in heard:
+            # A long one was shortened, and its turn tells all of it.
+            begins, cut, _ = " ".join(entry.split()).partition("…")
+            known = f"\n{begins}" if cut else f"\n{begins}\n"
+            if not entry.startswith(SAID_AFTER) and known not in heard:
                 yield f'User: "{entry}"'
         for entry in self._previous.in_progress:
             if not is_under_way(entry) and BEGUN not in entry:

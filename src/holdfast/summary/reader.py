@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.summary.record import HEADINGS, SECTIONS, Record
+from holdfast.summary.record import HEADINGS, SECTIONS, Record, words_of
 from holdfast.summary.statements import COLONS
+from holdfast.summary.tracing import letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,6 +26,12 @@ ENOUGH = 3
 
 _POSITIONAL = 8
 _COURTESY = 200
+_SHORTEST = 24
+"""Letters of what may be told twice without being looked for."""
+_STANDS = {name: name for name in ("state", "in_progress", "blocked", "pending", "remaining")} | {
+    "task": "in_progress"
+}
+"""Sections that say how things stand, by what names them; a task is its user's words alone."""
 _BULLETS = ("- ", "* ", "• ", "+ ")
 
 
@@ -73,9 +80,22 @@ def reading(text: str) -> RecordReading | None:
 def adopt(text: str, origin: str) -> Record:
     """Return a record that holds everything another system's summary says.
 
-    The system is named where its notes have no section of their own.
+    The system is named where its notes have no section of their own. An entry that says itself
+    how it stands ("In progress: ...") stands there, and of what was done nothing is told twice.
     """
-    return _filled(_loosely(text), f"Summary by {origin}")
+    found = _filled(_loosely(text), f"Summary by {origin}")
+    told = "\n".join(letters(entry) for _, entries in found.sections() for entry in entries)
+    placed: dict[str, list[str]] = {name: [] for name in HEADINGS}
+    for name, entries in found.sections():
+        for entry in entries:
+            words = letters(words_of(entry))
+            if name != "actions" or len(words) < _SHORTEST or told.count(words) < 2:
+                label, colon, _ = entry.partition(":")
+                meant = foreign_section(label) if colon else ""
+                placed[_STANDS.get(meant, name)].append(entry)
+            else:
+                told = told.replace(words, "", 1)
+    return Record(**{name: tuple(entries) for name, entries in placed.items()})
 
 
 def _filled(blocks: Sequence[Block], untitled: str = "") -> Record:
@@ -91,12 +111,19 @@ def _filled(blocks: Sequence[Block], untitled: str = "") -> Record:
 
 def _loosely(text: str) -> list[Block]:
     """Return the blocks of a text under whatever headings it has, none of its words left out."""
-    lines = text.split("\n")
-    untagged = "\n".join(line for line in lines if not _is_tag(line.strip()))
+    lines = (_parted(line) for line in text.split("\n") if not _is_tag(line.strip()))
+    untagged = "\n".join(lines)
     blocks = blocks_of(untagged, foreign_section, loose_heading)
     # A few words before the first heading only announce what follows.
     before = " ".join(line.text for line in blocks[0].lines).strip()
     return blocks[1:] if len(blocks) > 1 and len(before) < _COURTESY else blocks
+
+
+def _parted(line: str) -> str:
+    """Return a line with what announces a list of how things stand on a line of its own."""
+    label, colon, words = line.partition(": ")
+    is_heading = colon and line.rstrip().endswith(COLONS) and foreign_section(label) in _STANDS
+    return f"{label}:\n{words}" if is_heading and line[0] not in " -*+" else line
 
 
 def _is_tag(line: str) -> bool:

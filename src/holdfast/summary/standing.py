@@ -24,6 +24,7 @@ from holdfast.summary.cues import (
     DROPS,
     GOAL,
     LEFT,
+    RECONSIDERS,
     REVOKES,
     given_value,
     is_question,
@@ -184,7 +185,7 @@ class Standing:
             return
         dropped = [unit for unit in _asked_in(self._turns) if _has(DROPS, unit)]
         known = [
-            entry
+            self._reconsidered(entry)
             for entry in self._previous.goal
             if not any(overlap(entry, unit) >= _ALIKE for unit in dropped)
         ]
@@ -195,7 +196,15 @@ class Standing:
             stated = self._alone(StatementKind.ASK, part, "goal", self._rarity.density(part))
             yield replace(stated, origin=Origin.EARLIER)
         if not known and (opening := self._opening()):
-            yield self._alone(StatementKind.STATE, clip_words(opening, 300), "goal")
+            goal = self._reconsidered(opening)
+            yield self._alone(StatementKind.STATE, clip_words(goal, 300), "goal")
+
+    def _reconsidered(self, goal: str) -> str:
+        """Return what a user wanted in the place of a goal after thinking again, or the goal."""
+        for unit in _asked_in(self._turns):
+            if _has(RECONSIDERS, unit) and overlap(goal, unit) >= _ALIKE:
+                goal = unit
+        return goal
 
     def _opening(self) -> str:
         """Return what was asked first; rules and values are no goal, a word or two hardly."""

@@ -11,7 +11,7 @@ from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from holdfast.summary.turns import Deed
 
@@ -22,8 +22,10 @@ _FAILURES = 8
 _LISTED = 8
 
 _CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
+_RESET = re.compile(r"\bcwd was reset to (\S{1,200})")
+_GIT = re.compile(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _BRANCH = re.compile(
-    r"On branch (\S{1,100})|Switched to (?:a new )?branch '([^'\n]{1,100})'"
+    r"^On branch (\S{1,100})|^Switched to (?:a new )?branch '([^'\n]{1,100})'"
     r"|^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? [0-9a-f]{7,40}\]",
     re.MULTILINE,
 )
@@ -139,12 +141,13 @@ def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -
     for deed in reversed(deeds[-_RECENT:]):
         if deed.action.family is not Family.SHELL:
             continue
-        for name, value in _signs(deed):
-            found.setdefault(name, value)
+        command = deed.action.target[:2_000].rstrip()
+        if command.endswith("&") and not command.endswith("&&"):
+            found.setdefault("Started in the background", clip_words(command, 120))
         if deed.ended is None:
             continue
         answer = deed.ended.text[:4_000]
-        if "\n[" in f"\n{answer}":
+        if "\n[" in f"\n{answer}" and _GIT.search(command):
             commits += [f"{commit} {title.strip()}" for _, commit, title in COMMIT.findall(answer)]
         if "Last check" not in found and is_check(deed):
             failed, line = verdict(deed)
@@ -154,7 +157,7 @@ def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -
     if commits:
         found["Commits"] = "; ".join(commits[:3])
     files = Files(deeds, known)
-    found = {**(known or {}), **found}
+    found = {**(known or {}), **_whereabouts(deeds[-_RECENT:], known or {}), **found}
     changed = _UNCOMMITTED if "Commits" in found else _CHANGED
     found |= {_CHANGED: "", _UNCOMMITTED: "", changed: _listed(files.uncommitted)}
     found[_UNCHECKED] = _listed(files.unchecked) if "Last check" in found else ""
@@ -175,18 +178,33 @@ def _parted(line: str) -> dict[str, str]:
     return {path: commit for path, _, commit in pairs}
 
 
-def _signs(deed: Deed) -> Iterator[tuple[str, str]]:
-    command = deed.action.target[:2_000]
-    directory = deed.beside or next(reversed(_CD.findall(command)), "")
-    if directory:
-        yield "Directory", directory
-    if command.rstrip().endswith("&") and not command.rstrip().endswith("&&"):
-        yield "Started in the background", clip_words(command, 120)
-    if deed.ended is None:
-        return
-    answer = deed.ended.text[:4_000]
-    if ("branch" in answer or "\n[" in f"\n{answer}") and (named := _BRANCH.findall(answer)):
-        yield "Branch", "".join(named[-1])
+def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, str]:
+    """Return the directory of the newest command, and the branch that git named last there.
+
+    Output of anything else may talk about anybody's branches.
+    """
+    here = known.get("Directory", "")
+    named = [(here, known.get("Branch", ""))]
+    for deed in deeds:
+        if deed.action.family is not Family.SHELL:
+            continue
+        command = deed.action.target[:2_000]
+        here = deed.beside or next(reversed(_CD.findall(command)), here)
+        answer = "" if deed.ended is None else deed.ended.text
+        is_likely = "branch" in answer[:4_000] or "\n[" in f"\n{answer[:4_000]}"
+        if is_likely and _GIT.search(command) and (found := _BRANCH.findall(answer[:4_000])):
+            named.append((here, "".join(found[-1])))
+        if reset := _RESET.search(answer[-300:]):
+            here = reset[1]
+    branch = next((name for place, name in reversed(named) if _is_one_place(place, here)), "")
+    return {"Directory": here, "Branch": branch}
+
+
+def _is_one_place(one: str, other: str) -> bool:
+    """Say whether two directories may be of one repository: only of whole paths it is known."""
+    if not (one.startswith("/") and other.startswith("/")):
+        return True
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:

@@ -66,6 +66,8 @@ _BULLETS = ("-", "*", "•", "+")
 _ITEM = re.compile(r"^\s{0,24}[-*•+]\s+")
 # Where a link leads on this machine is in its words mostly, and costs more than they do.
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\((?:/|file:|\.{1,2}/)[^)\s]{1,300}\)")
+_WRAP, _WRAPPED = re.compile(r"(?<=[^\s.!?:|`>])\n(?=[ \t]{0,12}[a-z]{1,20}[ ,'])"), 60
+"""Where a line goes on in the next one, and how long a line is that somebody wrapped."""
 _RULES = "|:+=_*-"
 _RULE = re.compile(rf"[\s{_RULES}]*")
 _TAG = re.compile(r"</?[A-Za-z][\w-]{0,40}>")
@@ -88,7 +90,7 @@ def _units(text: str) -> tuple[str, ...]:
     found: list[str] = []
     announced = ""
     in_table = False
-    read = _ends(text)
+    read = _WRAP.sub(_unwrapped, _ends(text))
     for block in _blocks(_LINK.sub(r"\1", read) if "](" in read else read):
         line = " ".join(block.replace("**", "").split())
         if not line or (line[0] in _RULES and _RULE.fullmatch(line)):
@@ -127,6 +129,12 @@ def _units(text: str) -> tuple[str, ...]:
 
 
 _remembered = lru_cache(maxsize=2048)(_units)
+
+
+def _unwrapped(end: re.Match[str]) -> str:
+    """Return what stands for the end of a line: nothing but a blank where a sentence goes on."""
+    is_long = end.start() - end.string.rfind("\n", 0, end.start()) > _WRAPPED
+    return " " if is_long else "\n"
 
 
 def led(found: list[str]) -> list[str]:

@@ -30,6 +30,7 @@ _OUTPUTS = (
     "<tool_response>",
     "<function_result",
     "[command finished with exit code",
+    "execution result of [",
 )
 _OUTPUT_ENDINGS = ("bash-$", "</output>", "</tool_response>")
 _COMPLAINTS = (
@@ -84,6 +85,12 @@ _ASIDE = re.compile(
 )
 """How a block begins that an agent puts before or behind what the user typed."""
 _LAST_CLOSING = re.compile(r"</([a-z_-]{1,30})>\s*\Z", re.IGNORECASE)
+_EXAMPLE = "here's a running example of how to perform a task"
+_TASK = re.compile(
+    r"^-{5,} NEW TASK DESCRIPTION -{5,}$(.*)^-{5,} END OF NEW TASK DESCRIPTION -{5,}$",
+    re.MULTILINE | re.DOTALL,
+)
+"""What an agent puts around a task for a model that it teaches by an example to call tools."""
 _COMMAND = ("<command-name>", "<command-message>")
 _PROMPT = "<command-message>"
 """How a command begins that stands for a prompt; one to the program begins with its name."""
@@ -203,7 +210,9 @@ def _without_asides(text: str) -> str:
         if start < 0 or not _ASIDE.match(text, start):
             break
         last = start
-    return text[first:last].strip()
+    words = text[first:last].strip()
+    is_example = words[:200].casefold().startswith(_EXAMPLE)
+    return task[1].strip() if is_example and (task := _TASK.search(words)) else words
 
 
 def _inside(text: str, tag: str) -> str:

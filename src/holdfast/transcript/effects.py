@@ -125,12 +125,12 @@ _EXIT = re.compile(
     r"<returncode>\s{0,8}(-?\d{1,10})"
     r"|^\W{0,8}(?:[Ee]xit|[Rr]eturn)[_ ]?[Cc]ode\W{1,4}(-?\d{1,10})"
     r"|\"(?:exit|return)_?[cC]ode\":\s{0,3}(-?\d{1,10})"
-    r"|\b(?:exited|finished) with (?:exit )?(?:code|status) (-?\d{1,10})"
+    r"|\b(?:exited|finished|completed) with (?:exit )?(?:code|status) (-?\d{1,10})"
     r"|^exit status (\d{1,10})",
     re.MULTILINE,
 )
-_EXIT_WORDS = ("exit", "Exit", "code", "Code", "finished")
-_EXIT_STEMS, _BEFORE_STEM = ("xit", "eturn", "finished"), 12
+_EXIT_WORDS = ("exit", "Exit", "code", "Code", "finished", "completed")
+_EXIT_STEMS, _BEFORE_STEM = ("xit", "eturn", "finished", "completed"), 12
 """What every match has one of, after fewer characters than these."""
 # A line that reports a failure, in the words that programs use whatever their user speaks.
 _ERROR = re.compile(

@@ -14,6 +14,7 @@ from holdfast.formats.openhands.reader import OPENHANDS
 from holdfast.formats.source import SourceRecord, parse
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, shape
+from holdfast.transcript.effects import Family, effect
 from tests.formats.conformance import records_of
 from tests.formats.samples import sample
 from tests.formats.surprises import breaks, surprised
@@ -86,6 +87,23 @@ def test_an_observation_that_answers_nothing_is_told_as_the_model_got_it() -> No
     (_, told) = tell({"history": [stray]})
     assert isinstance(told, MessageEvent)
     assert told.message == Message(Role.USER, (Text("The agent is stuck"),))
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"extras": {"metadata": {"exit_code": 3, "suffix": "\n[It finished with exit code 3.]"}}},
+        {"extras": {"exit_code": 3}},
+        {"exit_code": 3},
+    ],
+)
+def test_how_a_command_ended_is_part_of_its_result(known: dict[str, object]) -> None:
+    run = {"action": "run", "id": 1, "args": {"command": "make test"}}
+    ended = {"observation": "run", "cause": 1, "content": "no such target", **known}
+    *_, told = tell({"history": [run, ended]})
+    assert isinstance(told, MessageEvent)
+    assert effect(told.message.results[0], Family.SHELL).exit_code == 3
+    assert told.message.results[0].text.startswith("no such target\n[")
 
 
 def test_several_tasks_are_not_one_conversation() -> None:

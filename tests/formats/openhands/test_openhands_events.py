@@ -72,6 +72,16 @@ def test_events_become_messages() -> None:
     )
 
 
+def test_what_a_terminal_says_around_an_output_is_part_of_it() -> None:
+    metadata = {"exit_code": 4, "prefix": "[below is more]\n", "suffix": "\n[exit code 4]"}
+    content = [{"type": "text", "text": "no rule"}]
+    seen = {"content": content, "metadata": metadata}
+    ended = {"kind": "ObservationEvent", "source": "environment", "tool_call_id": "a"}
+    *_, told = tell(acts("a", "r"), {**ended, "observation": seen})
+    assert isinstance(told, MessageEvent)
+    assert told.message.results[0].text == "[below is more]\nno rule\n[exit code 4]"
+
+
 def test_thoughts_keep_their_seal() -> None:
     transcript = read(sample("openhands_events.jsonl")).transcript
     thoughts = [transcript[2].parts[0], transcript[5].parts[0]]

@@ -33,7 +33,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.openhands.reader import total_of
+from holdfast.formats.openhands.reader import printed, total_of
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
 from holdfast.formats.window_tracking import WindowTracker
@@ -270,15 +270,16 @@ def _message(event: JsonObject) -> Message | None:
             observation = mapping(event.get("observation"))
             match event.get("kind"):
                 case "ObservationEvent":
-                    told, failed = observation.get("content"), observation.get("is_error") is True
+                    content = printed(observation.get("content"), observation)
+                    failed = observation.get("is_error") is True
                 case "AgentErrorEvent":
-                    told, failed = event.get("error"), True
+                    content, failed = contents(event.get("error")), True
                 case "UserRejectObservation":
-                    told, failed = event.get("rejection_reason"), True
+                    content, failed = contents(event.get("rejection_reason")), True
                 case _:
                     return None
             call_id, name = string(event.get("tool_call_id")), string(event.get("tool_name"))
-            result = ToolResult(call_id, contents(told), is_error=failed, name=name)
+            result = ToolResult(call_id, content, is_error=failed, name=name)
             return Message(Role.TOOL, (result,))
 
 

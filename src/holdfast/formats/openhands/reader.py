@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
+    from holdfast.transcript import Media, Part
 
-__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "total_of"]
+__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "printed", "total_of"]
 
 
 def total_of(metrics: JsonObject) -> Usage:
@@ -66,6 +66,25 @@ def total_of(metrics: JsonObject) -> Usage:
     whole = sum((tokens_in(fields) or Usage() for fields in several), Usage())
     calls = max(len(each), len(sequence(metrics.get("costs"))))
     return replace(whole, calls=calls, cost=dollars(metrics.get("accumulated_cost")))
+
+
+def printed(content: object, about: JsonObject) -> tuple[Text | Media, ...]:
+    """Return what a command printed as the model gets it: how it ended stands beside it in files.
+
+    Args:
+        content: The output.
+        about: What is known of it: the exit code, or `metadata` with what stands around it.
+    """
+    metadata = mapping(about.get("metadata"))
+    suffix = string(metadata.get("suffix"))
+    code = metadata.get("exit_code", about.get("exit_code"))
+    if not suffix and isinstance(code, int) and code > 0:
+        suffix = f"\n[Command finished with exit code {code}]"
+    match contents(content):
+        case (Text(text),):
+            return (Text(f"{string(metadata.get('prefix'))}{text}{suffix}"),)
+        case parts:
+            return (*parts, Text(suffix.strip())) if suffix else parts
 
 
 _STATE = frozenset(["change_agent_state", "agent_state_changed", "null"])
@@ -160,7 +179,7 @@ class TaskReader:
         self._number += 1
         name = string(event.get("observation")) or string(event.get("action"))
         if "observation" in event and name not in _QUIET:
-            content = contents(event.get("content"))
+            content = printed(event.get("content"), mapping(event.get("extras")) or event)
             call_id = self._calls.answered_by(event)
             if not call_id:
                 observed = Message(Role.USER, content)
