@@ -20,4 +20,4 @@ def test_what_is_loaded_is_looked_at_for_garbage_no_more_and_the_rest_seldom() -
     young, middle, _ = gc.get_threshold()
     collect_seldom()
     assert gc.get_freeze_count() > len(gc.get_objects())
-    assert gc.get_threshold() == (young, middle, 100)
+    assert gc.get_threshold() == (young, middle, 20)
