@@ -1,3 +1,5 @@
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,3 +154,19 @@ def test_fewer_than_three_sections_are_told_where_their_headings_belong() -> Non
 def test_words_without_headings_are_kept_whole_as_critical_context() -> None:
     assert read("The parser is mended.") == Record(critical=("The parser is mended.",))
     assert read(" \n ") is None
+
+
+def test_the_work_of_reading_a_foreign_summary_grows_with_its_length() -> None:
+    def seconds(count: int) -> float:
+        done = (
+            f"- mended boat number {at} in the north basin of the harbor" for at in range(count)
+        )
+        text = "\n".join(("## Completed Actions", *done))
+        taken: list[float] = []
+        for _ in range(3):
+            started = time.process_time()
+            adopt(text, "other")
+            taken.append(time.process_time() - started)
+        return min(taken)
+
+    assert seconds(16_000) < 12 * seconds(4_000)

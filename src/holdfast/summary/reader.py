@@ -26,8 +26,9 @@ ENOUGH = 3
 
 _POSITIONAL = 8
 _COURTESY = 200
-_SHORTEST = 24
-"""Letters of what may be told twice without being looked for."""
+_SHORTEST, _LONGEST = 24, 60_000
+"""Letters of what may be told twice without being looked for, and those of a summary in which
+nothing is: to look for each entry in all of it takes long."""
 _STANDS = {name: name for name in ("state", "in_progress", "blocked", "pending", "remaining")} | {
     "task": "in_progress"
 }
@@ -85,6 +86,7 @@ def adopt(text: str, origin: str) -> Record:
     """
     found = _filled(_loosely(text), f"Summary by {origin}")
     told = "\n".join(letters(entry) for _, entries in found.sections() for entry in entries)
+    told = told if len(told) <= _LONGEST else ""
     placed: dict[str, list[str]] = {name: [] for name in HEADINGS}
     for name, entries in found.sections():
         for entry in entries:
