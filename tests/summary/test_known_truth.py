@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import holdfast
@@ -99,6 +99,7 @@ def test_one_fold_keeps_the_rule(rule: Rule, language: str, seed: int) -> None:
 
 @each_rule
 @drawn
+@example("English", 21)  # a later edit changes what an entry of the record before tells
 def test_ten_folds_in_a_row_keep_the_rule(rule: Rule, language: str, seed: int) -> None:
     windows = folded_ten_times(language, seed)
     assert len(windows) == FOLDS

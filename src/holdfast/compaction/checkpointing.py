@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.compaction.live import LiveState, observe, read_live, render_live
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
-from holdfast.summary.statements import MORE, StatementKind, is_code
+from holdfast.summary.statements import MORE, Origin, StatementKind, is_code
 from holdfast.summary.story import LOOKS, narrates
 from holdfast.transcript import said_at
 
@@ -35,6 +35,7 @@ _OF_ENDED, _OF_ITEM = 0.08, 8
 _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
 it has all of it."""
+_EDITS = ("EDITED|", "WROTE|")
 _JOINTS = 12
 """Tokens for the headings of what stands beside the record."""
 
@@ -115,7 +116,11 @@ def compose(
 
 
 def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
-    """Return what is not told; code, narration and a file that was read are no evidence."""
+    """Return what is not told; code, narration and a file that was read are no evidence.
+
+    Nor is what an edit put into a file, which the line of an earlier record holds: a later edit may
+    have put another thing there.
+    """
     known = set(map(id, chosen))
     return [
         each
@@ -124,6 +129,7 @@ def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Sta
         and not (each.section == "files" and each.kind is StatementKind.LOOK)
         and each.label.partition("|")[0] not in LOOKS
         and each.label != MORE
+        and not (each.origin is Origin.EARLIER and each.label.startswith(_EDITS))
         and not is_code(each.text)
         and not narrates(each.text)
     ]
