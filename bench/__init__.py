@@ -4,5 +4,3 @@
 `run` that returns a `bench.report.Result`. Tables in `docs/benchmarks.md` and
 `docs/reference/figures.md` come from runs only.
 """
-
-__all__: list[str] = []

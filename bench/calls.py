@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Delta, Store
     from holdfast.transcript import Message
 
-__all__ = ["CallCosts", "call_costs", "calls_bars", "calls_table"]
-
 APPENDED = 200
 APPENDED_ANTHROPIC = 10
 """Fewer, since a body in Anthropic's layout is written anew for each call."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from bench.transcripts import Chat
 
-__all__ = ["Run", "bar", "drive", "run"]
-
 CALLS = 600
 WINDOW = 16_000
 SEEDS = range(1, 7)

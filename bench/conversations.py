@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from holdfast.wiring.asynchronous import AsyncConversation
 
-__all__ = ["run"]
-
 CONVERSATIONS, AT_ONCE, FEW = 2_000, 200, 7
 THREADS = 48
 """What a process may have at most: seven of ours, the caller's, and calls of blocking functions."""

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from bench.report import Cell
 
-__all__ = ["run"]
-
 FASTEST = 30.0
 """MB/s that real sessions must reach."""
 STEEPEST = 2.0

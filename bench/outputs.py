@@ -16,21 +16,6 @@ if TYPE_CHECKING:
 
     from bench.project import Dice, Project
 
-__all__ = [
-    "build",
-    "diff",
-    "documents",
-    "failures",
-    "history",
-    "listing",
-    "logs",
-    "matches",
-    "python",
-    "records",
-    "suite",
-    "typescript",
-]
-
 _LEVELS = ["INFO", "INFO", "INFO", "DEBUG", "DEBUG", "WARN", "ERROR"]
 _ERRORS = ["ValueError", "KeyError", "TimeoutError", "TypeError", "ConnectionRefusedError"]
 _STATES = ["pending", "active", "failed", "settled", "queued", "expired"]

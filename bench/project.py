@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Dice", "Project", "project"]
-
 T = TypeVar("T")
 
 NOUNS = """

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bench.project import Dice, Project
 
-__all__ = ["request", "sentence", "sentences", "thought"]
-
 _FOLDER = Path(__file__).resolve().parent / "sentences"
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from bench.project import Project
     from bench.report import Cell
 
-__all__ = ["run"]
-
 SEED = 20
 FASTEST = 50.0
 """MB/s that mixed text must reach."""

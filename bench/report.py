@@ -15,23 +15,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = [
-    "PAGES",
-    "REPOSITORY",
-    "RESULTS",
-    "Bar",
-    "Cell",
-    "Result",
-    "Table",
-    "alone",
-    "missed",
-    "publish",
-    "render",
-    "save",
-    "shared",
-    "stopwatch",
-]
-
 REPOSITORY = Path(__file__).resolve().parent.parent
 RESULTS = REPOSITORY / "bench" / "results"
 PAGES = tuple(REPOSITORY / "docs" / name for name in ("benchmarks.md", "reference/figures.md"))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from bench.transcripts import Chat
 
-__all__ = ["TOKENS", "trajectories", "trajectory", "varied"]
-
 TOKENS = 40_000
 """What a trajectory weighs, a turn or two more or less."""
 _VERBOSITY = 0.4

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from bench.transcripts import Chat
 
-__all__ = ["compaction_seconds", "run"]
-
 ROUNDS = {200: 7, 2_000: 4, 20_000: 3}
 MEMORY_LIMIT = 2.0
 PHASES = (

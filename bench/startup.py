@@ -14,8 +14,6 @@ from bench.report import Bar, Result, Table, alone
 if TYPE_CHECKING:
     from bench.report import Cell
 
-__all__ = ["run"]
-
 ROUNDS = 15
 IMPORT_LIMIT, HELP_LIMIT = 0.050, 0.150
 

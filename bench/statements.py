@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from bench.transcripts import Chat
 
-__all__ = ["run"]
-
 BUDGET = 8_000
 """Tokens of the record, as in a window of 200,000."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from bench.project import Project
 
-__all__ = ["kinds"]
-
 _WORD = re.compile(r"\b[A-Za-z]{2,}\b")
 DOCUMENTS = 60
 LENGTHS = (400, 1_200, 4_000, 12_000)

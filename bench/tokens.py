@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from holdfast.transcript import Transcript
 
-__all__ = ["run"]
-
 LARGEST_FILE = 1_500_000
 SHORTEST_DOCUMENT = 200
 FILES_PER_AGENT = 6

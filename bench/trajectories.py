@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from bench.trajectory_runs import Figures
 
-__all__ = ["memory", "rates", "run", "written"]
-
 NUMBER = 200
 ROUNDS = 3
 MEGABYTE = 1_000_000

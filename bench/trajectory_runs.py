@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from holdfast.tokens import Counter
 
-__all__ = ["SUMMARY", "Figures", "Options", "fastest", "measured"]
-
 SUMMARY = (
     "The assistant read the sources, ran the tests and edited the parser; two cases still fail. "
     * 39

@@ -21,8 +21,6 @@ from bench.prose import request, sentence, thought
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["SIZES", "Chat", "megabytes", "transcript"]
-
 Chat: TypeAlias = dict[str, object]
 
 SIZES = (200, 2_000, 20_000)

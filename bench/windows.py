@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Transcript
 
-__all__ = ["fitted", "openai", "stand_together", "told", "window_text"]
-
 TRIES = 10
 CLOSE = 0.99
 """A window of this part of the size is large enough: the search for a larger one ends."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Transcript
 
-__all__ = ["Event", "events", "sessions", "words"]
-
 FUTURE = 60
 CUTS = (1 / 2, 2 / 3)
 SHORTEST = 40_000

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bench.continuity.events import Event
     from bench.continuity.policies import Policy
 
-__all__ = ["Score", "bars", "measure", "run"]
-
 SAMPLE = (
     "1x is the size of the agent's own summary. System prompts are left aside. Events are left out "
     "where the newest user message alone takes more than a third of the budget. A policy that fits "

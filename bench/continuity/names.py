@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = ["heard", "names", "needed", "present", "said"]
-
 NAME = re.compile(
     r"""
       (?P<url>https?://[^\s"'`<>()\[\]{}|\\,;*]+)

@@ -25,8 +25,6 @@ from holdfast.summary import adopt, render
 if TYPE_CHECKING:
     from bench.continuity.events import Event
 
-__all__ = ["POLICIES", "SIZES", "Build", "Policy", "at_sizes", "command"]
-
 Build: TypeAlias = Callable[["Event", int], str]
 
 WINDOW = 200_000

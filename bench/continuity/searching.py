@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from bench.continuity.events import Event
 
-__all__ = ["Recalled", "bars", "measure", "table"]
-
 SESSION = "20260101_000000_0000aa"
 LIMIT = 5
 PROMISED = 0.99

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from bench.exam.sittings import Question, Sitting
     from bench.report import Cell
 
-__all__ = ["Mark", "bars", "measure", "reading_table", "run", "share", "table"]
-
 BARS = (
     ("holdfast, no model, 1x", 0.70),
     ("holdfast, no model, 2x", 0.82),

@@ -18,16 +18,6 @@ from holdfast.wire import DIALECTS, Body
 if TYPE_CHECKING:
     from bench.exam.sittings import Sitting
 
-__all__ = [
-    "OWN_SUMMARY",
-    "POLICIES",
-    "Build",
-    "Policy",
-    "Window",
-    "at_sizes",
-    "ledger_share",
-]
-
 OWN_SUMMARY = "the agent's own summary"
 CONTEXT = 200_000
 SIZES = (1, 2, 4)

@@ -12,8 +12,6 @@ from bench.windows import stand_together
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Question", "Sitting", "present", "sittings"]
-
 SPAN = 600
 """Characters within which all of an answer must stand."""
 

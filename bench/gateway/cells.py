@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from bench.gateway.processes import Clients, Serving
 
-__all__ = ["DIRECT", "HOLDFAST", "PASSTHROUGH", "Cell", "Figures", "at", "taken_in_turn"]
-
 DIRECT, PASSTHROUGH, HOLDFAST = "upstream", "passthrough", "holdfast"
 """The servers, by the names of their modules; direct is the upstream itself."""
 

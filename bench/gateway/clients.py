@@ -21,8 +21,6 @@ from urllib.parse import urlsplit
 from bench.gateway.conversations import Talk, head
 from bench.gateway.upstream import new_loop
 
-__all__ = ["Load", "Taken", "main"]
-
 _PATIENCE_S = 60.0
 
 

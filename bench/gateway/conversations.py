@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from bench.transcripts import Chat
 
-__all__ = ["ANSWER", "KINDS", "PATHS", "Talk", "head"]
-
 ANSWER = (
     "The totals differ by one because the nightly job reads the ledger before the lock is taken. "
     "I move the read behind the lock and run the tests of the billing package again."

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bench.gateway.cells import Figures
     from bench.gateway.processes import Clients, Footprint, Serving
 
-__all__ = ["FULL", "Measured", "Sizes", "measured"]
-
 RATE, RATE_OF_NEW = 50, 20
 SMALL_WINDOW = 32_000
 _TURNS = 10

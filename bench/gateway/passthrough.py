@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
     from starlette.requests import Request
 
-__all__ = ["main", "relay"]
-
 _LEFT_OUT = frozenset({b"host", b"content-length", b"connection", b"transfer-encoding"})
 
 

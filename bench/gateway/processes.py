@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
     from bench.gateway.clients import Load
 
-__all__ = [
-    "Clients",
-    "Footprint",
-    "GatewayRunFailed",
-    "Serving",
-    "clients",
-    "holdfast",
-    "module",
-    "running",
-]
-
 WINDOW = 4_000_000
 """Tokens that holdfast is told a model takes, so that nothing is folded where that is not meant."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from bench.gateway.measure import Measured
     from bench.report import Cell as Shown
 
-__all__ = ["LATE", "MIDDLE", "added", "gateway_bars", "gateway_tables", "load_of", "pair"]
-
 MOST_P50, MOST_P99, MOST_LARGE = 3.0, 25.0, 15.0
 LEAST_STREAMED = 0.8
 MOST_BYTES = 300_000_000

@@ -20,8 +20,6 @@ from bench.gateway.conversations import ANSWER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["LONG", "LONG_MODEL", "answers", "main", "new_loop"]
-
 LONG = 10_000
 """Events of text in a long stream, which is one of OpenAI's."""
 LONG_MODEL = "bench-long"

@@ -4,5 +4,3 @@ Only released code of the peers runs, from the package index; nothing of theirs 
 repository. Read in this order: `environments`, `hermes_work`, `langchain_work`, `windows`,
 `comparison`, `exam`, `continuity`, `hermes_store_work`, `store_tables`, `stores`, `gateway`.
 """
-
-__all__: list[str] = []

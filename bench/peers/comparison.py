@@ -20,8 +20,6 @@ from bench.transcripts import SIZES, transcript
 if TYPE_CHECKING:
     from bench.report import Cell
 
-__all__ = ["compare"]
-
 TURNS = 2
 ROUNDS = {200: 5, 2_000: 3, 20_000: 2}
 TWICE = 2.0

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bench.continuity.policies import Build
     from bench.report import Cell
 
-__all__ = ["replay"]
-
 BESIDE = ("plain tail", "holdfast")
 
 

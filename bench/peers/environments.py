@@ -12,8 +12,6 @@ from pathlib import Path
 
 from bench.report import REPOSITORY
 
-__all__ = ["HERMES", "LANGCHAIN", "LITELLM", "Peer", "PeerFailed", "installed", "output"]
-
 _FOLDER = REPOSITORY / "bench" / ".peers"
 
 

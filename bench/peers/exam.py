@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from bench.exam.policies import Build
     from bench.exam.sittings import Sitting
 
-__all__ = ["sit"]
-
 OURS = "holdfast, no model"
 BESIDE = ("the agent's own summary", "plain tail", OURS)
 NOTE = (

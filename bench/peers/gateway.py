@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from bench.gateway.cells import Figures
     from bench.report import Cell as Shown
 
-__all__ = ["Beside", "PeerSizes", "compare_gateways", "peer_bars", "peer_table"]
-
 _NAME = "litellm"
 _TENTH = 0.1
 _PATIENCE_S = 120.0

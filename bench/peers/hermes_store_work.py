@@ -19,8 +19,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-__all__: list[str] = []
-
 Chat = dict[str, Any]
 WINDOW = 200_000
 FIXED_SUMMARY = "## Goal\nFinish the task.\n\n## Completed Actions\n1. Read the code.\n" * 20

@@ -23,8 +23,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-__all__: list[str] = []
-
 Encode = Callable[[str], Sized]
 
 
@@ -58,6 +56,7 @@ class Clocked:
         self.seconds = 0.0
 
     def encode(self, text: str) -> Sized:
+        """Tokenize a text, and take the time."""
         started = time.perf_counter()
         try:
             return self.inner(text)

@@ -19,8 +19,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-__all__: list[str] = []
-
 Chat = dict[str, Any]
 WINDOW = 200_000
 OPENING = 1 / 3

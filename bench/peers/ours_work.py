@@ -13,8 +13,6 @@ from bench.speed import compaction_seconds
 from holdfast.redaction import Redactor
 from holdfast.summary import adopt, render
 
-__all__: list[str] = []
-
 RECORD = render(adopt("## Goal\nFinish the task.\n\n## Completed Actions\n1. Read the code.\n", ""))
 
 

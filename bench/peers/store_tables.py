@@ -14,8 +14,6 @@ from bench.store.spread import milliseconds, spread
 if TYPE_CHECKING:
     from bench.report import Cell
 
-__all__ = ["TRANSCRIPT", "Appends", "Beside", "Calls", "store_bars", "store_tables"]
-
 Pair: TypeAlias = tuple[float, float]
 """Ours, and the peer's."""
 TRANSCRIPT = "one long transcript"

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from bench.store.filling import Filling
 
-__all__ = ["StoreSizes", "compare_stores"]
-
 _PEER = replace(HERMES, script="hermes_store_work.py")
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from bench.peers.environments import Peer
     from bench.report import Cell
 
-__all__ = ["Beside", "compare_trajectories", "peer_bars", "peer_table"]
-
 _PEER = replace(HERMES, script="hermes_trajectories_work.py")
 _VOCABULARIES = "litellm==1.109.1"
 """A package that brings vocabularies as files."""

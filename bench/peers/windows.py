@@ -12,8 +12,6 @@ from bench.peers.environments import HERMES, LANGCHAIN, installed, output
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["PEERS", "peer_window", "peer_windows"]
-
 PEERS = {"langchain trim_messages": LANGCHAIN, "hermes fallback": HERMES}
 """Policies by the name that tables give them."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from bench.report import Cell
     from holdfast.recall import Hit
 
-__all__ = ["Answer", "run"]
-
 _FOLDER = Path(__file__).parent / "conversations"
 _DEPTHS = (5, 10, 20)
 _MINUTE = 60_000

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from bench.exam.sittings import Sitting
 
-__all__ = ["Try", "passage_bars", "passage_table", "passage_tries"]
-
 BUDGET = 2_500
 LEAST = 0.55
 _AS_ASKED = "passages, the question as it stands"

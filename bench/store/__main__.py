@@ -5,7 +5,5 @@ from __future__ import annotations
 from bench.report import alone
 from bench.store.measure import run
 
-__all__: list[str] = []
-
 if __name__ == "__main__":
     alone(run)

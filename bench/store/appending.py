@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bench.store.filling import Filling
     from holdfast.ports import Store
 
-__all__ = ["crowd", "fresh", "on_top"]
-
 PROCESSES = 8
 _SEED_ON_TOP = 91
 _SEARCH_EVERY = 25

@@ -17,8 +17,6 @@ from holdfast.summary import adopt, render
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["SIZES", "Pass", "compact_session", "whole_compaction"]
-
 SIZES = (2_000, 20_000)
 _RECORD = render(
     adopt("## Goal\nFinish the task.\n\n## Completed Actions\n1. Read the code.\n", "")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from bench.project import Project
     from bench.transcripts import Chat
 
-__all__ = ["CHAT", "MIXED", "MOSTLY_CHAT", "SOURCES", "Corpus", "Mix", "Sitting", "content_bytes"]
-
 SOURCES = ("cli", "api", "gateway", "subagent")
 _LENGTHS = (40, 400)
 """Messages of a session, from and to."""

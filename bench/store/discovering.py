@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from bench.store.queries import Question
     from holdfast.ports import Store
 
-__all__ = ["discoveries"]
-
 
 def discoveries(store: Store, asked: Sequence[Question]) -> list[float]:
     """Return the seconds of `session_search` for each question, filters left aside."""

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Disk", "on_disk"]
-
 
 @dataclass(frozen=True, slots=True)
 class Disk:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from bench.transcripts import Chat
     from holdfast.ports import Store
 
-__all__ = ["BATCH", "Filling", "add_sitting", "drafts_of", "fill"]
-
 BATCH = 200
 _SAMPLED = 211
 """One message of so many is kept, for queries about what was really said."""

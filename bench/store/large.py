@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from bench.store.filling import Filling
     from bench.store.searching import Answer
 
-__all__ = ["LONG", "Large", "measure"]
-
 LONG = 20_000
 """Messages of the one long session."""
 ROUNDS = 15

@@ -18,8 +18,6 @@ from bench.store.tables import Figures, bars, tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["FULL", "Sizes", "run"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sizes:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from bench.store.corpus import Corpus
 
-__all__ = ["Question", "questions"]
-
 EACH = 12
 """Questions of a kind."""
 _ADDRESS = re.compile(r"[\w.]+@example\.org")

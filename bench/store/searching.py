@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bench.store.queries import Question
     from holdfast.ports import Store
 
-__all__ = ["LIMIT", "Answer", "all_of", "answers", "ask_store", "is_spaced", "rows_by_kind"]
-
 LIMIT = 20
 _NOW = 1_760_000_000_000
 _WARMING = 10

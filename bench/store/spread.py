@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-__all__ = ["Spread", "memory_disk", "milliseconds", "spread"]
-
 _MEMORY = Path("/dev/shm")
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from bench.store.filling import Filling
     from bench.store.large import Large
 
-__all__ = ["STALL", "Figures", "bars", "tables"]
-
 STALL = 0.1
 _CROWD = 0.1
 _BYTES = 2.5

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from bench.project import Dice
 
-__all__ = ["FOREIGN", "Lexicon", "english", "foreign"]
-
 _FLATTENING = 2.7
 _GLUE = """
 the to of and a in is it that for on with not this we be as at by from are was but or have if an can

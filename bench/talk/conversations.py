@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from bench.talk.questions import Question
 
-__all__ = ["Conversation", "Session", "conversations", "cut", "joined"]
-
 LONG_MEMORY = "LongMemEval"
 MEMORY_BANK = "MemoryBank"
 LENGTH = 72_000

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from bench.report import Cell
 
-__all__ = ["Score", "bars", "even_share", "measure", "run", "table"]
-
 BARS = {10: 1.9, 20: 1.6, 45: 1.35}
 """What we promise against the plain tail, by the size in percent of the conversation."""
 

@@ -14,8 +14,6 @@ from bench.windows import fitted, told, window_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["OURS", "POLICIES", "TAIL", "Build"]
-
 Build: TypeAlias = Callable[["Sequence[dict[str, object]]", int], str]
 
 TAIL = "plain tail"

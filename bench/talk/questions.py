@@ -43,8 +43,6 @@ from bench.windows import stand_together
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Exchange", "Question", "answered", "masked", "probed", "stands"]
-
 SPAN = 400
 TOPIC = 0.5
 """The part of a question's words that must stand with the answer."""

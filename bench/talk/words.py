@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["content", "names", "sentences", "stem", "stems", "word_places"]
-
 WORD = re.compile(r"\w+(?:['\u2019.,:/-]\w+)*")
 BREAK = re.compile(r"(?<=[.!?])[\"”')*]*\s+|\n+")
 NAME = re.compile(

@@ -13,8 +13,6 @@ _MOVED = {
     "SystemClock": "holdfast.system.system_clock",
 }
 
-__all__: list[str] = []
-
 
 def __getattr__(name: str) -> object:
     """Return a name from where it is now, with a warning."""

@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable
 
-__all__ = [
-    "DedicatedThread",
-    "Ending",
-    "Hung",
-    "Raised",
-    "Returned",
-    "SelfCancelled",
-    "await_within",
-    "call_within",
-    "in_thread",
-    "run_on_thread",
-    "sentence_of",
-]
-
 _Answer = TypeVar("_Answer")
 
 _IDLE_SECONDS = 5.0

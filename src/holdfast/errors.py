@@ -41,34 +41,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Violation
 
-__all__ = [
-    "ConfigError",
-    "Conflict",
-    "DecodeError",
-    "HoldfastError",
-    "InvalidTranscript",
-    "MemoryRefused",
-    "MemoryUnavailable",
-    "MissingExtra",
-    "ModelDenied",
-    "ModelError",
-    "ModelMissing",
-    "ModelOverflow",
-    "ModelUnavailable",
-    "SessionEnded",
-    "StoreBusy",
-    "StoreDamaged",
-    "StoreError",
-    "SummarizerDenied",
-    "SummarizerError",
-    "SummarizerMisread",
-    "SummarizerMissing",
-    "SummarizerUnavailable",
-    "UnknownOption",
-    "UnknownSession",
-    "reason_of",
-]
-
 
 class HoldfastError(Exception):
     """The root of all errors that holdfast raises on purpose."""

@@ -17,8 +17,6 @@ from holdfast.errors import UnknownOption
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["check_names", "names_checked"]
-
 _MEANT = {"context_window": "context_length", "dialect": "format", "max_tokens": "fit"}
 """What others call a thing, and what it is called here."""
 _INIT = "__init__"

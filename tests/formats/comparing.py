@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
-__all__ = ["comparable"]
-
 
 def comparable(events: Iterable[Event]) -> list[Event]:
     """Return the events without what a format may choose: lines, spellings, names it derives.

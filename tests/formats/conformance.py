@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
-__all__ = ["broken_rules", "counted_twice", "records_of", "spoken", "tell"]
-
 _FOREIGN: dict[Role, tuple[type[Part], ...]] = {
     Role.SYSTEM: (Thinking, ToolCall, ToolResult),
     Role.USER: (Thinking, ToolCall, ToolResult),

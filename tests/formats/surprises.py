@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.catalog import SessionReader
 
-__all__ = ["breaks", "surprised"]
-
 _PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 _ANYTHING = st.recursive(
     _PLAIN,

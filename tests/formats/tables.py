@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.catalog import Row, Tables
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """Answers as a database does."""

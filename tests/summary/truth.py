@@ -16,8 +16,6 @@ from tests.summary.truth_phrases import PHRASES, Phrases
 from tests.summary.truth_script import Script, Step
 from tests.summary.truth_state import Blocker, Bound, Commit, Fact, Truth
 
-__all__ = ["EVENTS", "FOLDS", "PROMPT", "Messages", "Session", "session"]
-
 Messages: TypeAlias = list[dict[str, Any]]
 Storyline: TypeAlias = Callable[[Script], Iterator[None]]
 

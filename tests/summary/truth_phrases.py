@@ -6,8 +6,6 @@ paraphrase are not here. Where a phrase stands in guillemets, it is what only th
 
 from dataclasses import dataclass
 
-__all__ = ["LANGUAGES", "PHRASES", "SLUGS", "Phrases"]
-
 
 @dataclass(frozen=True, slots=True)
 class Phrases:

@@ -17,8 +17,6 @@ from holdfast.summary.record import HEADINGS
 from tests.summary.truth_phrases import Phrases
 from tests.summary.truth_state import Ask, Fact, Truth
 
-__all__ = ["HARMLESS", "RULES", "Rule", "Told", "View", "holds", "view", "words_of"]
-
 _OPEN = ("task", "in_progress", "blocked", "pending", "remaining")
 _CURRENT = ("constraints", "state", "goal", "critical", "decisions")
 _IS_DONE = re.compile(r"\[(?:completed|complete|done|finished|closed|cancelled|canceled)\]")

@@ -9,8 +9,6 @@ from typing import Any
 from tests.summary.truth_phrases import PHRASES, SLUGS, Phrases
 from tests.summary.truth_state import Ask, Truth
 
-__all__ = ["Script", "Step"]
-
 _LINES = (
     "def collect(rows): return [row for row in rows if row.valid]",
     "class Reader: limit = None",

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-__all__ = ["Answer", "Ask", "Blocker", "Bound", "Commit", "Fact", "Truth"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.conversation import StoredConversation
     from holdfast.ports import ChatModel
 
-__all__ = ["Delegate"]
-
 _SPEC = ToolSpec(
     "delegate",
     "Give one task to a sub-agent that has the same tools and none of this conversation. It works "

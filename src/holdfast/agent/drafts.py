@@ -11,8 +11,6 @@ from holdfast.transcript import Role
 if TYPE_CHECKING:
     from holdfast.conversation import StoredConversation
 
-__all__ = ["CUT_OFF", "STOPPED", "Drafts", "left_draft"]
-
 STOPPED = "[stopped here by the user]"
 CUT_OFF = "[the answer was cut off here]"
 

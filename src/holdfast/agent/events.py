@@ -14,20 +14,6 @@ if TYPE_CHECKING:
 
     from holdfast.conversation import StoredConversation
 
-__all__ = [
-    "Answered",
-    "Done",
-    "Event",
-    "Retrying",
-    "Stopped",
-    "TextStreamed",
-    "ThinkingStreamed",
-    "ToolCallRequested",
-    "Warned",
-    "Watch",
-    "WindowCompacted",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed:

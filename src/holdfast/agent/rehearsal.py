@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["DETAIL", "FACTS", "LONGEST_ANSWER", "PROMPT", "REHEARSAL", "WINDOW", "Fact"]
-
 WINDOW = 3_072
 """Tokens of a window that these words fill before their end, so that one sees it being folded."""
 LONGEST_ANSWER = 48

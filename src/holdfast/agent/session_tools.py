@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from holdfast.agent.toolbox import Arguments
     from holdfast.conversation import SessionSearch
 
-__all__ = ["Memory", "MemoryTool", "PastSessions", "Plan", "memory_tools"]
-
 _STATUSES = ("pending", "in_progress", "completed", "cancelled")
 _SPEC = ToolSpec(
     "plan",

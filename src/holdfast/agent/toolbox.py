@@ -15,18 +15,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import ToolCall
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = [
-    "Approve",
-    "Arguments",
-    "Outcome",
-    "Permission",
-    "Tool",
-    "ToolFailed",
-    "Toolbox",
-    "number",
-    "words",
-]
-
 
 def words(arguments: Arguments, name: str, default: str | None = None) -> str:
     """Return a text among the arguments.

@@ -46,19 +46,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import ToolCall
     from holdfast.wire.reply import Reply
 
-__all__ = [
-    "Agent",
-    "Answer",
-    "Backoff",
-    "Caching",
-    "Habits",
-    "Saying",
-    "Turn",
-    "ask",
-    "is_cut",
-    "scrubbed",
-]
-
 Answer: TypeAlias = Mapping[str, object]
 Saying: TypeAlias = "Generator[TextStreamed | ThinkingStreamed, None, Answer]"
 """Yields words as they come, and returns the answer."""

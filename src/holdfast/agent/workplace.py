@@ -19,8 +19,6 @@ from holdfast.wire.tool_specs import ToolSpec
 if TYPE_CHECKING:
     from holdfast.agent.toolbox import Arguments
 
-__all__ = ["ListFiles", "ReadFile", "RunCommand", "SearchFiles", "Workplace"]
-
 _PATH = {"type": "string", "description": "Relative to the working directory."}
 _MOST_LINES = 400
 _MOST_CHARACTERS = 40_000

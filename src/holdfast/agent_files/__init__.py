@@ -2,5 +2,3 @@
 
 Read in this order: `files`, `finding`, `places`, `detection`, `databases`.
 """
-
-__all__: list[str] = []

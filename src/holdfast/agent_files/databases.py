@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.formats.catalog import Row, Tables
     from holdfast.formats.events import Event
 
-__all__ = ["PATIENCE", "detect_database", "tell_database", "unpacked"]
-
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _MOST = 256 * 1024 * 1024
 

@@ -38,20 +38,6 @@ if TYPE_CHECKING:
     from holdfast.agent_files.finding import File, Walk
     from holdfast.formats.events import Event
 
-__all__ = [
-    "AUTO",
-    "FileWatch",
-    "FoundFile",
-    "Look",
-    "ReadOptions",
-    "SkippedFile",
-    "UnreadableFile",
-    "examine",
-    "examine_all",
-    "gather",
-    "tell_files",
-]
-
 AUTO = "auto"
 """The format of a file whose content decides."""
 _EMPTY = "it is empty"

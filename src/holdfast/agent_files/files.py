@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = [
-    "BLOCK",
-    "Blocks",
-    "Unreadable",
-    "begins_database",
-    "digest_of",
-    "ends_line",
-    "head_of",
-    "is_binary",
-    "may_be_session",
-    "place_of",
-    "reason_of",
-    "unpacked",
-]
-
 BLOCK = 1 << 20
 _PIECE = 4 << 10
 """Packed bytes that are unpacked at a time: a few of them may stand for megabytes."""

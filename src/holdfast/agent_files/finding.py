@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.agent_files.places import Place
 
-__all__ = ["File", "Refused", "Walk", "find_files", "find_in_places"]
-
 _SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 """Folders with thousands of files, none of them a session."""
 _BESIDE = ("-wal", "-journal", "-shm")

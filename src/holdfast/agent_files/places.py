@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["RESUMING", "Machine", "Place", "ResumableFile", "resumable_file", "usual_places"]
-
 _LINES = ("*.jsonl",)
 
 

@@ -28,21 +28,6 @@ if TYPE_CHECKING:
     from holdfast.wire import Body, SharedPrefix
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = [
-    "BlockKind",
-    "BlockPiece",
-    "BlockPrefix",
-    "BlockSource",
-    "CacheBlock",
-    "RequestBlocks",
-    "Sent",
-    "block_of",
-    "digest_of",
-    "frozen",
-    "pieces_of",
-    "weigh_block",
-]
-
 _MEDIA = ("image", "image_url", "input_image", "input_audio", "document", "file", "input_file")
 _OWN_FIELDS = ("role", "content", "tool_calls", MARKER)
 

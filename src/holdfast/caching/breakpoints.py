@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from holdfast.cost import Ttl
     from holdfast.wire import SharedPrefix
 
-__all__ = [
-    "GOAL_LINE",
-    "MARKER",
-    "ROLLING",
-    "Marker",
-    "is_bare",
-    "is_instruction",
-    "mark",
-    "opening_of",
-    "unmarked",
-]
-
 MARKER = "cache_control"
 """The field that carries a marker."""
 

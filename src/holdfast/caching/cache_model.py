@@ -25,23 +25,6 @@ if TYPE_CHECKING:
     from holdfast.caching.blocks import RequestBlocks
     from holdfast.cost import Price, Ttl
 
-__all__ = [
-    "Automatic",
-    "CacheLookup",
-    "CacheModel",
-    "Marked",
-    "Payoff",
-    "Rates",
-    "Reports",
-    "Shrink",
-    "Support",
-    "Uncached",
-    "Weights",
-    "caching_line",
-    "payoff",
-    "support_of",
-]
-
 MINUTES = 60_000
 """Milliseconds."""
 

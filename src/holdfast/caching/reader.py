@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from holdfast.tokens import Counter
     from holdfast.wire import SharedPrefix
 
-__all__ = ["BlockReader"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Read:

@@ -40,15 +40,6 @@ if TYPE_CHECKING:
     from holdfast.formats import Document
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "Compressed",
-    "FileCompression",
-    "command",
-    "compress_input",
-    "compressed_drawn",
-    "figures",
-]
-
 _INSTEAD = "openai"
 """How a session file is written whose own format cannot be."""
 _STYLES = {

@@ -12,8 +12,6 @@ from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact
 
-__all__ = ["command"]
-
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.config import Setting
     from holdfast.wiring.upkeep import Repaired
 
-__all__ = ["command"]
-
 _ADVICE = (
     "a backup can take the place of the file; holdfast import brings back what agents still have"
 )

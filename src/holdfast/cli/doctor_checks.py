@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from holdfast.config import Setting
     from holdfast.wiring.upkeep import QuickCheck
 
-__all__ = ["Check", "CheckState", "basic_checks", "checks", "reach_check", "sized", "store_checks"]
-
 _LONGEST_SHOWN = 200
 _OLDEST = (3, 11)
 _EXTRAS = {

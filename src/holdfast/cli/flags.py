@@ -20,24 +20,6 @@ if TYPE_CHECKING:
 
     from holdfast.config import Configuration, Key
 
-__all__ = [
-    "SETTING_NAMES",
-    "agreed",
-    "configuration",
-    "conversation_flag",
-    "json_flag",
-    "now_ms",
-    "parse_moment",
-    "profile_flag",
-    "read_moment",
-    "serving_flags",
-    "session_argument",
-    "setting_flags",
-    "store_flags",
-    "summarizer_flag",
-    "yes_flag",
-]
-
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 _FLAGS: dict[str, tuple[str, str, str]] = {
     "model_name": ("--model", "model.name", "The conversation's model; sizes the estimate."),

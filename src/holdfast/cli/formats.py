@@ -13,8 +13,6 @@ from holdfast.formats import FORMATS
 if TYPE_CHECKING:
     from holdfast.agent_files.detection import Look
 
-__all__ = ["command"]
-
 _UNKNOWN = "unknown"
 
 

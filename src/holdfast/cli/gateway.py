@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import OutputScreen
     from holdfast.gateway.replay import Decision
 
-__all__ = ["command"]
-
 
 @click.group("gateway", epilog=examples("holdfast gateway explain recording.jsonl"))
 def command() -> None:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from holdfast.gateway.upstream import Upstream
     from holdfast.ports import Store
 
-__all__ = ["gateway_checks"]
-
 _LOOK_S = 3.0
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 _INSTALL = "pip install 'holdfast[gateway]'"

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult
 
-__all__ = ["command"]
-
 _UNCUT = 10_000
 
 

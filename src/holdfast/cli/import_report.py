@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import Line
     from holdfast.wiring.import_job import ImportResult
 
-__all__ = ["ImportReport", "offer_drawn", "places_drawn", "problems_drawn", "report_drawn"]
-
 PASSED_OVER = "passed over"
 UNREADABLE = "unreadable"
 _KNOWN = "it was imported before and has not changed"

@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.views.inspection import Inspection
 
-__all__ = [
-    "MapScale",
-    "columns_of",
-    "command",
-    "conversation_strip",
-    "fold_strip",
-    "joined",
-    "legend",
-    "window_bar",
-]
-
 _LETTERS = {
     ContentKind.SYSTEM: "S",
     ContentKind.SUMMARY: "R",

@@ -14,8 +14,6 @@ from holdfast.config import home
 if TYPE_CHECKING:
     from holdfast.providers.local_model import FoundModel, Model
 
-__all__ = ["command"]
-
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["AGENTS", "Pointing", "pointing", "url_of"]
-
 _PI_PROVIDERS = {"anthropic": "", "openai": "/v1", "google": "/v1beta"}
 """The providers of Pi and of opencode, and what they add to the address."""
 _OPENCODE_PROVIDERS = {"anthropic": "/v1", "openai": "/v1", "google": "/v1beta"}

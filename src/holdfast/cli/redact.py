@@ -17,8 +17,6 @@ from holdfast.redaction import Redactor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["blocks", "command"]
-
 _BLOCK_SIZE = 4 << 20
 _LONGEST_KEY = 128 << 10
 """An opened key that does not end within this many bytes is text about keys."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from holdfast.config import Settings
 
-__all__ = ["COMMANDS", "Exit", "LazyGroup", "RootGroup", "as_typed", "examples", "root", "to_type"]
-
 _AS_IT_STANDS = "\b"
 """Tells click not to wrap the paragraph that follows."""
 _NAME = "holdfast"

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from holdfast.cli.pointing import Pointing
     from holdfast.config import Settings
 
-__all__ = ["command"]
-
 _NAMES = tuple(name for name in AGENTS if pointing(name, "").runs)
 _LOOK_S = 2.0
 _START_S = 30.0

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from holdfast.compaction import CompactionReport, Policy
     from holdfast.transcript import Transcript
 
-__all__ = ["brief", "command", "sample_session"]
-
 _WINDOW = 40_000
 """A small window, so that the session is due: agents fill one of 200,000 the same way."""
 _CHANGES = ("EDITED ", "WROTE ", "COMMITTED ")

@@ -26,32 +26,6 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, ProgressColumn
 
-__all__ = [
-    "Line",
-    "OutputScreen",
-    "ProgressMeter",
-    "Styled",
-    "Unusable",
-    "crop_middle",
-    "error_text",
-    "flush_output",
-    "forgive",
-    "input_bytes",
-    "is_interrupt",
-    "megabytes",
-    "meter_for",
-    "output_bytes",
-    "output_text",
-    "plain",
-    "screen",
-    "show_answer",
-    "show_json",
-    "silence_log",
-    "table",
-    "tell",
-    "wrapped",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Styled:

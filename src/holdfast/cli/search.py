@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.cli.store import OpenStore
     from holdfast.recall.shapes import Result
 
-__all__ = ["command", "hits_drawn"]
-
 _ROLES = [role.value for role in Role]
 _PIECE = re.compile(r"\s+|\S+")
 _INDENT = "    "

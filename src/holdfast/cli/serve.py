@@ -19,8 +19,6 @@ from holdfast.errors import ConfigError, MissingExtra
 if TYPE_CHECKING:
     from holdfast.config import Settings
 
-__all__ = ["command"]
-
 _FLAGS = {
     "host": ("--host", "gateway.host"),
     "port": ("--port", "gateway.port"),

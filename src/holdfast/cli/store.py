@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Session
 
-__all__ = ["NoSessions", "OpenStore", "find_leaf", "opened_store", "with_store"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

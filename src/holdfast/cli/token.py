@@ -15,8 +15,6 @@ from holdfast.views.words import clock_time, iso_time
 if TYPE_CHECKING:
     from holdfast.gateway.tokens import TokenFile
 
-__all__ = ["command"]
-
 
 @click.group(
     "token",

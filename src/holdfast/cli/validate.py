@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import Line
     from holdfast.formats import Document
 
-__all__ = ["command"]
-
 _PROVIDERS = ("openai", "responses", "anthropic", "gemini")
 _EMPTY = Violation(0, "empty", "there are no messages, which no provider accepts")
 _KEYS = {

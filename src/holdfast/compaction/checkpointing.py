@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdfast.compaction.request import PassContext
     from holdfast.summary import RecordDraft, Statement
 
-__all__ = ["LEAST", "Summarized", "SummarySource", "compose", "observed", "record_room"]
-
 LEAST = 320
 """Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25

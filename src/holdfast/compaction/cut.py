@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
-__all__ = ["Cut", "Measured", "cut", "head_ends", "measured", "must_stay", "spoken", "system_end"]
-
 _POOR = 0.5
 """The share of its budget below which a tail takes in an oversized exchange at its edge."""
 

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
-__all__ = ["COVERED", "Flow", "compaction"]
-
 COVERED = "the deterministic record covers"
 """Stands in the warning about a record that no model wrote although one was asked."""
 Flow: TypeAlias = Generator[Ask, Answer, Outcome]

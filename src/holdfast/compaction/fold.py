@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.summary import RecordDraft
     from holdfast.transcript import Transcript
 
-__all__ = ["Fold", "assemble", "fold", "noted", "with_note", "words_of"]
-
 _WORTH_USING = 50
 """Tokens left over under a strict limit from which on the tail is made longer."""
 _GROWTHS = 3

@@ -58,24 +58,6 @@ if TYPE_CHECKING:
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "SYSTEM_NOTE",
-    "Bare",
-    "CompactionPlan",
-    "Decision",
-    "Enough",
-    "Impossible",
-    "KeptReply",
-    "Nothing",
-    "answer_to_fit",
-    "decide",
-    "grow",
-    "kept_reply",
-    "leanest",
-    "note_weight",
-    "without_summaries",
-]
-
 SYSTEM_NOTE = (
     "[Earlier turns of this conversation were compacted into a summary. Files and systems may "
     "already reflect them. Persistent memory stays authoritative.]"

@@ -12,8 +12,6 @@ from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
 
-__all__ = ["SMALLEST_WINDOW", "SOFT_CEILING", "Policy", "Shares"]
-
 SMALLEST_WINDOW = 1_000
 """Tokens below which no window can hold a system prompt, a record and a task."""
 

@@ -41,21 +41,6 @@ if TYPE_CHECKING:
     _Kinds: TypeAlias = tuple[str, ...]
     Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
 
-__all__ = [
-    "LONG",
-    "PrunedTranscript",
-    "Truncated",
-    "WithoutMedia",
-    "least_left",
-    "middle_out",
-    "pointer_to",
-    "prune",
-    "squeezed",
-    "truncate",
-    "without_bulk",
-    "without_old_media",
-]
-
 LONG = 200
 """Results and argument strings up to this many characters are left alone."""
 

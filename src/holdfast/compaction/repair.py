@@ -20,8 +20,6 @@ from holdfast.transcript import (
     check,
 )
 
-__all__ = ["STUB", "ensure_valid", "merged", "repair", "strays"]
-
 STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
 

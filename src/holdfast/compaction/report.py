@@ -16,20 +16,6 @@ if TYPE_CHECKING:
     from holdfast.summary import Audit
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "Abandoned",
-    "CompactionReport",
-    "Cuts",
-    "Folded",
-    "Outcome",
-    "Pruned",
-    "PrunedCounts",
-    "Report",
-    "SummaryReport",
-    "Unchanged",
-    "feedback",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class PrunedCounts:

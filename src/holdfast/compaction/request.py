@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import ToolCall, ToolResult, Transcript
     from holdfast.wire.provenance import Sign
 
-__all__ = ["PassContext", "Request"]
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from holdfast.compaction.request import PassContext
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["decided", "rules_left_out"]
-
 _OF_WINDOW, _OF_FIT = 4, 8
 """Rules may have one part in this many of what the window may weigh, and less of a fit, which is
 often so small that they would leave no room to tell what was done."""

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from holdfast.tokens import Load
     from holdfast.transcript import Message
 
-__all__ = [
-    "WARN_AT",
-    "Overhead",
-    "Preflight",
-    "Pressure",
-    "Progress",
-    "StallCause",
-    "advice",
-    "due",
-    "hygiene_due",
-]
-
 WARN_AT = 0.85
 """The share of the threshold from which on the user is warned."""
 _FEWEST_FOR_HYGIENE = 4

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
-__all__ = ["LEFT_OUT", "truncation"]
-
 LEFT_OUT = (
     "[Earlier messages of this conversation are left out of this window. Files and systems may "
     "already reflect them. Persistent memory stays authoritative.]"

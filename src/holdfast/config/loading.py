@@ -19,18 +19,6 @@ if TYPE_CHECKING:
 
     from yaml import Node, SafeLoader, ScalarNode
 
-__all__ = [
-    "FILE_NAME",
-    "Configuration",
-    "NoHome",
-    "config_file",
-    "home",
-    "load",
-    "read_environment",
-    "read_file",
-    "user_folder",
-]
-
 FILE_NAME = "config.yaml"
 
 

@@ -15,36 +15,6 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "UPSTREAM",
-    "Auxiliary",
-    "CompressionSettings",
-    "ContextSettings",
-    "Default",
-    "Environment",
-    "FileOrigin",
-    "Flag",
-    "GatewaySettings",
-    "MemorySettings",
-    "ModelSettings",
-    "Origin",
-    "RedactionSettings",
-    "Setting",
-    "Settings",
-    "StoreSettings",
-    "SummaryModel",
-    "Test",
-    "are_upstreams",
-    "assemble",
-    "converted",
-    "flatten",
-    "is_profile",
-    "is_url",
-    "parsed",
-    "shown",
-    "within",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Default:

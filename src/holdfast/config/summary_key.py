@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["FILE_NAME", "VARIABLE", "installation_sign", "process_sign", "summary_key"]
-
 VARIABLE = "HOLDFAST_SUMMARY_KEY"
 FILE_NAME = "summary.key"
 _BYTES = 32

@@ -33,17 +33,6 @@ if TYPE_CHECKING:
 
     from holdfast.config.settings import Origin
 
-__all__ = [
-    "FORMER",
-    "KEYS",
-    "Key",
-    "checked",
-    "read_text",
-    "template",
-    "unknown",
-    "write_template",
-]
-
 PROVIDERS = ("auto", "openai", "anthropic")
 WRITERS = (*PROVIDERS, "main", "none")
 STRATEGIES = ("in_place", "rotation")

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store, WindowEngine
     from holdfast.session import Change, CompactionRecord, Session, Usage, Window
 
-__all__ = ["GIVEN_UP", "AutoCompactor", "Flaws", "LastRequest", "flaws_of", "warnings_of"]
-
 _log = logging.getLogger(__name__)
 GIVEN_UP = "not compacted: "
 """Begins the sentence about a pass that left the window as it was although it was wanted."""

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
     """Words, or content parts as OpenAI or Anthropic write them."""
 
-__all__ = [
-    "Content",
-    "check_dialect",
-    "decode_messages",
-    "id_of_call",
-    "reply_of",
-    "spoken",
-    "tool_answer",
-    "with_recalled",
-]
-
 
 def check_dialect(name: str) -> str:
     """Return the name of a dialect, if there is one of that name."""

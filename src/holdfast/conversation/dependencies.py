@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Clock, Store, WindowEngine
     from holdfast.transcript import Transcript
 
-__all__ = ["Bill", "Dependencies", "Listener", "SessionOptions", "Strategy", "Switch"]
-
 TOOL_LIMIT = 10_000
 """Tokens that a tool's output may take in the window, unless its name has another limit."""
 _DRAWS = 20

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from holdfast.session import CompactionRecord, Entry, Window
     from holdfast.summary import Stated
 
-__all__ = ["Difference", "difference"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry
     from holdfast.transcript import Message
 
-__all__ = ["Finder", "Found", "Match", "found_messages", "source_of"]
-
 _POOL = 60
 """Matches that are asked for at first."""
 _DEEP = 400

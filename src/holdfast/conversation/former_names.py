@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FORMER", "former_name"]
-
 FORMER = {
     "user": "add_user",
     "assistant": "add_assistant",

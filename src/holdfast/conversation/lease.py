@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from holdfast.conversation.dependencies import Dependencies
 
-__all__ = ["Free", "Taken", "hold_lease", "is_running", "lease_holder", "why_void"]
-
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _PROCESSES = Path("/proc/self/ns/pid")
 _MARK = "@"

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Head, Window
     from holdfast.transcript import Transcript
 
-__all__ = ["Lineage", "before_turns", "up_to"]
-
 Result = TypeVar("Result")
 
 

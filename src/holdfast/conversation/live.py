@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Session, SessionState, Spawn, Window
     from holdfast.wire import Body
 
-__all__ = [
-    "SESSION_VARIABLE",
-    "LiveSession",
-    "SessionStamp",
-    "activate",
-    "current_session",
-    "follow",
-]
-
 SESSION_VARIABLE = "HOLDFAST_SESSION_ID"
 """The environment variable that tells child processes which session they work for."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message
     from holdfast.wire.reply import Reply
 
-__all__ = ["MessageLog", "shortened"]
-
 _SMALLEST = 200
 """Characters that stay of an output, whatever its limit."""
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Piece, Window
     from holdfast.transcript import Message, Transcript
 
-__all__ = ["CompactionTrigger", "PassResult", "abandoned", "commit", "compaction_pass", "pieces_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class CompactionTrigger:

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from holdfast.recall.passages import MessagePiece, Source
     from holdfast.session import Entry, Session
 
-__all__ = ["SearchRunner"]
-
 _AROUND = 5
 """Messages on each side of a match."""
 _ENDS = 3

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from holdfast.recall.shapes import Result
     from holdfast.tokens import Counter
 
-__all__ = ["OpenProfile", "SessionSearch"]
-
 OpenProfile: TypeAlias = Callable[[str], Store]
 """Opens the store of another profile for reading; an unknown name is a `ConfigError`."""
 

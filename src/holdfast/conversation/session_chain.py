@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Entry, Session
 
-__all__ = ["Segment", "SessionChain", "TrashedView", "chain_from", "trashed_view_of"]
-
 _BEGINS = frozenset({Fork.RESET, Fork.DELEGATION})
 """Forks after which another conversation begins, although the lineage is the same."""
 _SHARES = frozenset({Fork.BRANCH, Fork.REVIEW})

@@ -10,8 +10,6 @@ from holdfast.keywords import names_checked
 if TYPE_CHECKING:
     from holdfast.session import Usage
 
-__all__ = ["Status"]
-
 
 @names_checked
 @dataclass(frozen=True, slots=True, kw_only=True)

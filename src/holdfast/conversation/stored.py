@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from holdfast.wire.reply import Reply
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["StoredConversation"]
-
 Result = TypeVar("Result")
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from holdfast.session import Session
     from holdfast.transcript import Transcript
 
-__all__ = ["PROMPT_KEY", "Heading", "bare_prompt", "heading_of", "with_goal", "with_prompt"]
-
 PROMPT_KEY = "system_prompt"
 """Where a session's metadata keep a prompt that has taken the place of the first one."""
 _NOTES = (SYSTEM_NOTE, LEFT_OUT)

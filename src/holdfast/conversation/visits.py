@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
-__all__ = ["Checkpoints", "StoreVisits"]
-
 _MOST_VISITS = 64
 """Calls that a thread makes before others have their turn on it."""
 Result = TypeVar("Result")

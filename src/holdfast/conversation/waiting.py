@@ -31,24 +31,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
 
-__all__ = [
-    "PASS_THREADS",
-    "STORE_THREADS",
-    "Background",
-    "Effect",
-    "Join",
-    "Sleep",
-    "Steps",
-    "Summarize",
-    "await_",
-    "in_store",
-    "inside",
-    "is_inside",
-    "settled",
-    "start_in_store",
-    "wait",
-]
-
 STORE_THREADS = 4
 """Threads that read and write stores for event loops, however many conversations there are."""
 PASS_THREADS = 1

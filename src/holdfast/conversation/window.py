@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, SessionState, Span
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "NOWHERE",
-    "LiveWindow",
-    "Presence",
-    "presence_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Presence:

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from holdfast.session import Usage
 
-__all__ = ["GivenPrices", "Layered", "Price", "PriceBook", "Ttl", "charge", "uncached_charge"]
-
 
 class PriceBook(Protocol):
     """Knows prices by model."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from holdfast.engines.engine import EngineDeps
     from holdfast.wire.message_list import Given
 
-__all__ = ["ChatEngine", "Compaction", "IncrementalEstimator"]
-
 
 @names_checked
 @dataclass(frozen=True, slots=True, repr=False)

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     Wire: TypeAlias = list[dict[str, Any]]
     "OpenAI chat messages."
 
-__all__ = [
-    "ATTRIBUTES",
-    "REQUIRED",
-    "ContextEngine",
-    "ContractAdapter",
-    "Truncating",
-    "missing_names",
-    "take_usage",
-    "truncating_engine",
-]
-
 REQUIRED = ("name", "update_from_response", "should_compress", "compress")
 """What an engine cannot be used without."""
 ATTRIBUTES = (

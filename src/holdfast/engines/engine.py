@@ -58,16 +58,6 @@ if TYPE_CHECKING:
     from holdfast.wire.provenance import Sign
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = [
-    "Algorithm",
-    "Engine",
-    "EngineDeps",
-    "EngineState",
-    "PassLog",
-    "acompact_now",
-    "compact_now",
-]
-
 _log = logging.getLogger(__name__)
 _TIGHTER = 0.75
 """Each further recovery try aims for this share of the one before."""

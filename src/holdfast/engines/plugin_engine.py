@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message, Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["PluginEngine", "PluginSlot"]
-
 _log = logging.getLogger(__name__)
 _QUICK = 5.0
 """Seconds that a question may take that needs no model."""

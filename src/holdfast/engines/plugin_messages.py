@@ -46,21 +46,6 @@ if TYPE_CHECKING:
     from holdfast.engines.plugin_thread import PluginThread
     from holdfast.transcript import Part, Transcript
 
-__all__ = [
-    "Fault",
-    "PassRefused",
-    "PluginTranscript",
-    "Weigh",
-    "as_handed",
-    "attributed",
-    "borrowed",
-    "faults",
-    "labelled",
-    "plugin_pass",
-    "read_back",
-    "shown_to_plugin",
-]
-
 _OPENAI = DIALECTS["openai"]
 
 _MARKS = ("[", "<", "#", "*", "-", "=")

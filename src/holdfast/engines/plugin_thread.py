@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
     from holdfast.engines.contract import ContextEngine
 
-__all__ = [
-    "Busy",
-    "PluginEnding",
-    "PluginThread",
-    "Tools",
-    "answer_of",
-    "call_offered",
-    "plain_json",
-    "suited",
-    "tools_of",
-]
-
 _REASON_LENGTH = 300
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")

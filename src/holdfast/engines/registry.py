@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from importlib.metadata import EntryPoint
 
-__all__ = [
-    "DEFAULT",
-    "GROUP",
-    "EngineSource",
-    "engine_in",
-    "find_engine",
-    "imported",
-    "known_engines",
-    "register_context_engine",
-    "twin",
-]
-
 DEFAULT = "compressor"
 """The engine that is used when nothing is configured: nothing may take its name."""
 GROUP = "holdfast.engines"

@@ -55,22 +55,6 @@ if TYPE_CHECKING:
     from holdfast.deadline import Ending
     from holdfast.ports import Clock
 
-__all__ = [
-    "LONGEST_RETRY_AFTER",
-    "READY",
-    "AskSummarizer",
-    "Cooldown",
-    "Dropped",
-    "Effect",
-    "SummarizerFallback",
-    "Wait",
-    "acall",
-    "answer_with_fallback",
-    "call",
-    "cooldown_after",
-    "diagnose",
-]
-
 _SECONDS: Final = {
     # A garbled answer is mostly one bad connection; the next one is a different connection.
     Failure.MISREAD: 30.0,

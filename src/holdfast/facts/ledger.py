@@ -14,8 +14,6 @@ from holdfast.facts.rules import names_in, runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["ledger"]
-
 _READ = 500
 """How many of the newest statements are looked at."""
 _OFTEN = 2.0

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["names_in", "runs"]
-
 _LONGEST, _SHORTEST = 200, 4
 
 _EXTENSIONS = frozenset(

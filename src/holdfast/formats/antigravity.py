@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["ANTIGRAVITY"]
-
 _REQUEST = re.compile(r"\A\s*<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>\s*", re.DOTALL)
 _MODEL = re.compile(r"`Model Selection` from .{1,200}? to (.{1,200}?)\.?\s*(?:\n|</|\Z)")
 _SILENT = frozenset(["CONVERSATION_HISTORY"])

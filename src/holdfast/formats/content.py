@@ -26,18 +26,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Part
 
-__all__ = [
-    "answer_in",
-    "contents",
-    "decoded",
-    "speaker_of",
-    "summarized",
-    "thought",
-    "thoughts",
-    "tokens_in",
-    "words",
-]
-
 
 def contents(value: object) -> tuple[Text | Media, ...]:
     """Return the words and pictures of a content field: a string, or parts in any spelling."""

@@ -50,19 +50,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Part, Transcript
     from holdfast.wire.recognition import Verdict
 
-__all__ = [
-    "SYSTEM_KEYS",
-    "ConversationPlace",
-    "document_events",
-    "dump",
-    "find_conversation",
-    "key_of",
-    "read_list",
-    "read_object",
-    "window_events",
-    "write_back",
-]
-
 
 def items_of(answer: JsonObject) -> list[dict[str, object]]:
     """Return the items of an answer."""

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["DROID"]
-
 _STREAM_USAGE = (
     "input_tokens",
     "output_tokens",

@@ -17,23 +17,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.session import Fork
 
-__all__ = [
-    "MAIN",
-    "About",
-    "CompactionEvent",
-    "Event",
-    "MessageEvent",
-    "MetadataUpdated",
-    "Problem",
-    "RewindEvent",
-    "SourceMetadata",
-    "StrandStarted",
-    "native_of",
-    "prefixed",
-    "with_native",
-    "without_native",
-]
-
 MAIN = ""
 """The strand of a file that holds one conversation."""
 _KEY = "native"

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Content, Part
 
-__all__ = ["GEMINI_CLI"]
-
 _FAILED = frozenset(["error", "cancelled"])
 _SNAPSHOT = "<state_snapshot>"
 _NEAR = 200

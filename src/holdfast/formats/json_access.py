@@ -18,25 +18,6 @@ from holdfast.session import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "JsonObject",
-    "as_json",
-    "count",
-    "dollars",
-    "is_array",
-    "is_object",
-    "iso",
-    "kind_of",
-    "mapping",
-    "mappings",
-    "milliseconds",
-    "parsed",
-    "sequence",
-    "string",
-    "usage_in",
-    "whole",
-]
-
 JsonObject: TypeAlias = "Mapping[str, object]"
 """The fields of a JSON object, whatever they hold."""
 

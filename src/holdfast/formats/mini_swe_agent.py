@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["MINI_SWE_AGENT_LOG", "about_run", "answers_known"]
-
 _DIALECT = "openai"
 
 

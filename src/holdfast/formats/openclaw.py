@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
-__all__ = ["OPENCLAW", "OPENCLAW_DATABASE"]
-
 WINDOWS = ("session_windows", "sessions")
 """Where sessions stand: in newer releases, and in the first that had them in a database."""
 _NODES = ("session_nodes", "session_entries")

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["QWEN"]
-
 _SIZE = 12
 _NAMELESS = "-"
 """The name in the tree of records that have none."""

@@ -26,34 +26,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "EVERYWHERE",
-    "LIKELY",
-    "SURE",
-    "Aside",
-    "DatabaseQuery",
-    "DatabaseReader",
-    "Document",
-    "Envelope",
-    "Format",
-    "Guess",
-    "KeyAllocator",
-    "ReadOnlyFormat",
-    "Row",
-    "SessionReader",
-    "Sign",
-    "Style",
-    "Tables",
-    "derived_uuid",
-    "digest",
-    "everywhere",
-    "folder_of",
-    "folds",
-    "is_uuid",
-    "parents_first",
-    "with_lone_summaries",
-]
-
 SURE = 1.0
 """For a signature that no other format has."""
 LIKELY = 0.8

@@ -42,19 +42,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import JsonSource, SourceRecord
     from holdfast.transcript import Message, Transcript
 
-__all__ = [
-    "WRITABLE",
-    "detect",
-    "detect_source",
-    "documents_from_events",
-    "pick",
-    "read",
-    "read_all",
-    "read_conversation",
-    "read_source",
-    "write",
-]
-
 _EXPECTED = (
     "expected messages with roles, an object with `messages`, `input`, `contents` or "
     "`conversations`, or an agent's session file"

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part, Transcript
 
-__all__ = ["PairedTranscript", "SourceMessage", "merged", "pair_results", "replay"]
-
 
 @dataclass(frozen=True, slots=True)
 class SourceMessage:

@@ -23,16 +23,6 @@ from holdfast.transcript.parts import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = [
-    "LONGEST_LINE",
-    "JsonSource",
-    "SourceRecord",
-    "is_too_long",
-    "parse",
-    "stream_records",
-    "style_of",
-]
-
 _EXPECTED = "expected a JSON document or one JSON value a line"
 _TOO_LONG = "a number has more digits than can be read"
 """The one thing that Python's reader refuses in JSON that is well-formed."""

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["SWE_AGENT"]
-
 _KEPT = ("agent", "message_type", "is_demo")
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["read_documents_tolerantly", "read_tolerantly"]
-
 
 def read_tolerantly(
     reader: SessionReader, stream: Iterable[SourceRecord | Problem]

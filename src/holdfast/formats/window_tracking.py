@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
-__all__ = ["BranchTree", "TreeNode", "WindowTracker"]
-
 _Label = TypeVar("_Label")
 
 

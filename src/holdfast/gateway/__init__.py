@@ -3,5 +3,3 @@
 Read in this order: `tree_file`, `turns`, then what serves them; `tokens`, `tenants` and `gate` for
 who may ask; `rest_models`, `api_route`, `rest_handlers`, `openapi` and `rest` for stored sessions.
 """
-
-__all__: list[str] = []

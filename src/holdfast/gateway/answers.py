@@ -20,8 +20,6 @@ from holdfast.wiring.calling import StreamRecorder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["AnswerReader", "is_preamble", "stream_error"]
-
 _ENDS: Mapping[str, tuple[bytes, ...]] = {
     "openai": (b"[DONE]",),
     "responses": (b"response.completed", b"response.incomplete"),

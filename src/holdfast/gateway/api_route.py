@@ -17,8 +17,6 @@ from holdfast.gateway.tenants import ApiError
 if TYPE_CHECKING:
     from holdfast.gateway.tenants import OpenTenant
 
-__all__ = ["ApiCall", "ApiRoute", "read_body", "read_query"]
-
 _JSON = "application/json"
 _LARGEST_BODY = 1 << 20
 _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)

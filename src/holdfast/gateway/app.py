@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.config.settings import GatewaySettings
 
-__all__ = ["GatewayApp", "check_reach", "from_environment", "gateway_app", "is_loopback"]
-
 _HOSTS = 64
 """Values of `Host` that are not read again."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

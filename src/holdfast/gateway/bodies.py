@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["HttpRefusal", "read_body", "read_object", "spliced", "unpacked"]
-
 DEEPEST = 100
 """Levels of nesting that a request may have; the deepest schemas of tools have thirty."""
 _FLAT = 2 * (DEEPEST - 2)

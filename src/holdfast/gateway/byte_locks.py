@@ -8,8 +8,6 @@ import sys
 import time
 from contextlib import suppress
 
-__all__ = ["lock_within", "try_lock", "unlock"]
-
 _PAUSE_S = 0.003
 
 if sys.platform == "win32":

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.upstream import Headers
 
-__all__ = ["ClientSide", "Gone", "Heartbeat", "Incoming", "gone", "read_body"]
-
 _BEATS_S = 10.0
 _READ = "holdfast.incoming"
 """Under which a scope has what was read of it."""

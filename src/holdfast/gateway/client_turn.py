@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from holdfast.wire import Dialect
     from holdfast.wiring.conversations import Conversation
 
-__all__ = ["ClientTurn", "is_plain", "leading_prompts"]
-
 _SIDE_SHARE = 0.8
 """How much of a window the history of a side call may take; prompt and answer have the rest."""
 _MARKER = "cache_control"

@@ -14,8 +14,6 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["joined_events"]
-
 _Fields: TypeAlias = dict[str, Any]
 _Said: TypeAlias = tuple[object, str]
 """What a delta says, after what tells it from deltas of something else."""

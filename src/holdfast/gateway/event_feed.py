@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Session
 
-__all__ = ["EventFeed"]
-
 _LOOK_S = 1.0
 _SIGN_S = 15.0
 """Seconds of silence after which a sign of life is sent."""

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from holdfast.recognition.request import WireRequest
     from holdfast.wiring.asynchronous import AsyncConversation
 
-__all__ = ["Exchange", "TakenTurn", "TurnTaker"]
-
 _RETRIES = 3
 _PATIENCE_S = 10.0
 """How long a request waits until it is recorded."""

@@ -31,16 +31,6 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.tenants import Tenants
 
-__all__ = [
-    "AuditLog",
-    "AuditRecord",
-    "ErrorBody",
-    "TenantGate",
-    "api_error_body",
-    "audit_log",
-    "dialect_error_body",
-]
-
 _SESSION = b"x-holdfast-session"
 _REQUEST = b"x-holdfast-request"
 _LONGEST_PATH = 200

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 
-__all__ = ["Metrics"]
-
 _BOUNDS = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 _COUNTERS = {
     "requests": "Requests by dialect and status.",

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.api_route import ApiRoute
 
-__all__ = ["openapi_document"]
-
 _SCHEMAS = "#/components/schemas/{name}"
 _PLACES = {
     "id": ("The id of a session.", {"type": "string", "minLength": 1, "maxLength": 100}),

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from holdfast.gateway.metrics import Metrics
     from holdfast.gateway.upstream import Upstream, UpstreamClient
 
-__all__ = ["Authorize", "Proxy", "Tenant"]
-
 _PATIENCE_S = 10.0
 _REST_S = 30.0
 """How long an upstream that failed is tried after its alternatives."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import cast
 
-__all__ = ["SIGNS_OF_LIFE", "error_body", "error_event"]
-
 SIGNS_OF_LIFE = {
     "openai": b": holdfast is waiting\n\n",
     "responses": b": holdfast is waiting\n\n",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from holdfast.recognition.atoms import Atom
     from holdfast.recognition.request import WireRequest
 
-__all__ = ["Decision", "NoRecording", "RecordedRequest", "read_recording", "replay"]
-
 _SAME = re.compile(r"identical to n=(\d+)")
 _WANTED = (
     'a request is {"path": "/v1/messages", "headers": {...}, "body": {...}}, or a body with its '

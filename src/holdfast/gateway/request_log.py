@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Tracer
 
-__all__ = ["RequestLog", "RequestRecord", "log_to_stderr", "tracer"]
-
 _LONGEST = 200
 _TROUBLE = 500
 _LOG = logging.getLogger("holdfast.gateway")

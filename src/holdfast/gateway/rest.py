@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from holdfast.gateway.tenants import Tenants
 
-__all__ = ["ROUTES", "VERSION", "rest_routes"]
-
 VERSION = __version__
 
 _LOG = logging.getLogger("holdfast.gateway")

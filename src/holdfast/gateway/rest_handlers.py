@@ -66,32 +66,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message
     from holdfast.views.inspection import SessionDetails
 
-__all__ = [
-    "compress_session",
-    "delete_session",
-    "follow_events",
-    "fork_session",
-    "import_session",
-    "list_compactions",
-    "list_messages",
-    "list_pins",
-    "list_sessions",
-    "pin_message",
-    "redo_step",
-    "rename_session",
-    "restore_session",
-    "rewind_session",
-    "search_sessions",
-    "set_goal",
-    "show_compaction",
-    "show_lineage",
-    "show_message",
-    "show_session",
-    "show_stats",
-    "show_window",
-    "undo_step",
-]
-
 _N: TypeAlias = models.NothingAsked
 _CLOCK = SystemClock()
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")

@@ -8,48 +8,6 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-__all__ = [
-    "Asking",
-    "CompactionFields",
-    "CompactionList",
-    "CompactionReportFields",
-    "CompressBody",
-    "DeleteQuery",
-    "DiffFields",
-    "EventsQuery",
-    "ForkBody",
-    "ForkFields",
-    "GoalBody",
-    "GoalFields",
-    "ImportFields",
-    "ImportQuery",
-    "LineageFields",
-    "LineageQuery",
-    "ListQuery",
-    "MessageFields",
-    "MessagePage",
-    "MessageQuery",
-    "MessagesQuery",
-    "NothingAsked",
-    "PinBody",
-    "PinFields",
-    "RenameBody",
-    "RestoredFields",
-    "RewindBody",
-    "SearchFields",
-    "SearchQuery",
-    "SessionDetailFields",
-    "SessionFields",
-    "SessionList",
-    "ShowQuery",
-    "StatsFields",
-    "StepFields",
-    "TrashedFields",
-    "WholeMessageFields",
-    "WindowFields",
-    "WindowQuery",
-]
-
 _LONGEST = 1_000
 _SAFE = 2**53 - 1
 """The largest whole number that every client can hold."""

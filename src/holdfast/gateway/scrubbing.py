@@ -14,8 +14,6 @@ from holdfast.memory import Scrubber, scrub
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["StreamScrubber", "scrubbed_answer"]
-
 _Fields: TypeAlias = dict[str, Any]
 _ITEM_TEXTS = ("content", "*", "text")
 _WHOLE: Mapping[str, tuple[str, ...]] = {

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from holdfast.config.settings import GatewaySettings
     from holdfast.gateway.app import GatewayApp
 
-__all__ = ["WORKER", "bound", "collect_seldom", "serve", "server_config"]
-
 WORKER = "holdfast.gateway.app:from_environment"
 _DRAIN_S = 30
 _SIGN_OF_LIFE_S = 30

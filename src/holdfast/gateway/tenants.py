@@ -43,19 +43,6 @@ if TYPE_CHECKING:
     from holdfast.gateway.client_side import Incoming
     from holdfast.ports import Store
 
-__all__ = [
-    "ADMITTED",
-    "TREE_FILE",
-    "Admission",
-    "ApiError",
-    "OpenTenant",
-    "ShutTenant",
-    "TenantLimits",
-    "Tenants",
-    "tenant_settings",
-    "unopened",
-]
-
 TREE_FILE = "gateway.db"
 _FILE = "config.yaml"
 _MEMORY = "memory:"

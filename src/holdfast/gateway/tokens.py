@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
     from pathlib import Path
 
-__all__ = ["PREFIX", "AccessToken", "TokenFile", "token_file"]
-
 PREFIX = "holdfast_"
 """How every token begins: one in a header for a provider's key is told from such a key by it."""
 _BYTES = 32

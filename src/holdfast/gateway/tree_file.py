@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdfast.recognition.matching import Recognition
     from holdfast.recognition.request import WireRequest
 
-__all__ = ["TreeFile"]
-
 _PATIENCE_S = 5.0
 _VERSION = 2
 """Of the tables; a file with others is begun anew."""

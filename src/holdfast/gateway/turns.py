@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from holdfast.wiring.conversations import Conversation
     from holdfast.wiring.registry import Conversations
 
-__all__ = ["TurnKeeper"]
-
 _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""

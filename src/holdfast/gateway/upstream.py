@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
     from aiohttp import ClientResponse, ClientSession
 
-__all__ = [
-    "CREDENTIALS",
-    "AiohttpClient",
-    "Headers",
-    "Upstream",
-    "UpstreamAnswer",
-    "UpstreamClient",
-    "UpstreamFailed",
-    "alternatives",
-    "upstreams_of",
-]
-
 Headers = list[tuple[str, str]]
 
 CREDENTIALS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})

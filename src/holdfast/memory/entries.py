@@ -21,32 +21,6 @@ from holdfast.wire.tool_specs import ToolSpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "MEMORY",
-    "MEMORY_TOOL",
-    "NOTEBOOKS",
-    "SEPARATOR",
-    "USER",
-    "Add",
-    "AlreadyThere",
-    "Edit",
-    "Edited",
-    "Edition",
-    "Entries",
-    "Notebook",
-    "Remove",
-    "Replace",
-    "add",
-    "applied",
-    "edit_from",
-    "plain",
-    "read_entries",
-    "remove",
-    "replace",
-    "size_of",
-    "write_entries",
-]
-
 SEPARATOR = "§"
 Entries: TypeAlias = tuple[str, ...]
 _SKETCH = 60

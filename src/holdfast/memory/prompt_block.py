@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
     from holdfast.memory.entries import Entries, Notebook
 
-__all__ = [
-    "FENCE_END",
-    "FENCE_START",
-    "LONGEST_TAG",
-    "ProjectFile",
-    "Scrubber",
-    "fenced",
-    "prompt_block",
-    "scrub",
-    "usage",
-    "without_tags",
-]
-
 LONGEST_TAG = 1_024
 """What is longer than this between its brackets is text; so at most 1,023 characters wait."""
 

@@ -23,8 +23,6 @@ from holdfast.wire.markers import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HIDDEN", "LEFT_OUT", "LINE_RULES", "SPAN_RULES", "Finding", "screen", "softened"]
-
 _REASON = "a way to send secrets elsewhere"
 _FOREIGN = "an order to run what a stranger wrote"
 _SENDERS = r"\b(?:curl|wget|ncat|nc|invoke-webrequest|iwr|xh|httpie)\b"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part, Transcript
 
-__all__ = ["is_bare_command", "own_words", "shareable"]
-
 _SCAFFOLD = re.compile(
     r"<(command-name|command-message|command-args|command-contents)>(.*?)</\1>", re.DOTALL
 )

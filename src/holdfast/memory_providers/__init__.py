@@ -1,3 +1,1 @@
 """Memory providers: vectors in a file, memory services, files that people edit."""
-
-__all__: list[str] = []

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[np.float32]
     _Load: TypeAlias = Callable[[Path], dict[str, Array]]
 
-__all__ = ["WIDTH", "Embedder", "one_thread"]
-
 _NAMES = (
     "scipy_openblas_{}_num_threads64_",
     "scipy_openblas_{}_num_threads",

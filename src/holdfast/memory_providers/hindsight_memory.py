@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from holdfast.memory_providers.memory_words import Utterance
     from holdfast.transcript import Transcript
 
-__all__ = ["KEY_VARIABLE", "HindsightBank", "HindsightMemory", "LoopThread"]
-
 _CLOSING_SECONDS = 2.0
 """Seconds that a close waits for what is under way."""
 

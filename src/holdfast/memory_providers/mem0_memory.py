@@ -45,16 +45,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = [
-    "KEY_VARIABLE",
-    "Connection",
-    "Mem0Account",
-    "Mem0Memory",
-    "Memories",
-    "connect",
-    "translated",
-]
-
 KEY_VARIABLE = "MEM0_API_KEY"
 _TOOL = search_tool(
     "mem0_search",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdfast.memory import Edit, Edition, Entries, Notebook
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["MemoryFiles"]
-
 _LOCK = ".lock"
 _TRIES = 5
 _LARGEST = 1_000_000

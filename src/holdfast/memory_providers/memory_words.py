@@ -22,21 +22,6 @@ if TYPE_CHECKING:
 
     Mask: TypeAlias = Callable[[str], str]
 
-__all__ = [
-    "RecalledMemory",
-    "Service",
-    "Unsent",
-    "Utterance",
-    "as_answer",
-    "as_lines",
-    "asked",
-    "day_of",
-    "exchange",
-    "folded",
-    "search_tool",
-    "shortened",
-]
-
 _LONGEST = 300
 _DENIED = frozenset({401, 403})
 

@@ -42,16 +42,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = [
-    "LONGEST",
-    "NearestPassages",
-    "StoredPassage",
-    "VectorFile",
-    "VectorMemory",
-    "VectorPassage",
-    "passages",
-]
-
 _VERSION = 1
 _MARK = 0x48465645
 """Tells the file from any other that SQLite can open."""

@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from holdfast.ports.memory import MemoryProvider
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "MemoryHub",
-    "MemoryTerms",
-    "NotATool",
-    "Offer",
-    "TooMuch",
-    "ToolRegistry",
-    "each_text",
-]
-
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LONGEST_SPEC = 16_000
 """Characters of a tool's description and schema: they are paid for with every request."""

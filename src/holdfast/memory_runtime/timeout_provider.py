@@ -19,18 +19,6 @@ from holdfast.memory import plain, softened, without_tags
 from holdfast.ports.memory import MemoryProvider
 from holdfast.wire.json_text import encodable
 
-__all__ = [
-    "Answer",
-    "MemoryStatus",
-    "Missing",
-    "ProviderStatus",
-    "ProviderTroubles",
-    "Running",
-    "SerialExecutor",
-    "Ticket",
-    "TimeoutProvider",
-]
-
 _log = logging.getLogger(__name__)
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
     from concurrent.futures import Executor
 
-__all__ = ["arun", "run"]
-
 Want = TypeVar("Want")
 Result = TypeVar("Result")
 

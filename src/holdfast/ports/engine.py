@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message, Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["Blocking", "EnginePass", "WindowEngine"]
-
 
 @dataclass(frozen=True, slots=True)
 class Blocking:

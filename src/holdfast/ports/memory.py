@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["MemoryProvider"]
-
 
 class MemoryProvider:
     """Remembers beyond one conversation; every hook may be left as it is.

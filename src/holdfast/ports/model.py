@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from holdfast.wire import Body
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["ChatModel", "Delta", "Finished", "Prompt", "Spoken", "Summarizer", "Thought"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:

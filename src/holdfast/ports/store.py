@@ -38,22 +38,6 @@ if TYPE_CHECKING:
     )
     from holdfast.transcript import Message
 
-__all__ = [
-    "REQUIRED",
-    "Amendment",
-    "Capability",
-    "FileUpkeep",
-    "Health",
-    "Index",
-    "Lease",
-    "Leases",
-    "Listing",
-    "SessionLog",
-    "Store",
-    "Trash",
-    "file_upkeep",
-]
-
 
 class Capability(StrEnum):
     """What a store can do."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from holdfast.ports.model import Delta, Prompt
     from holdfast.summary import Ask
 
-__all__ = ["AnthropicModel", "AnthropicSummarizer", "MessageStream"]
-
 _Fields: TypeAlias = dict[str, object]
 
 _VARIABLE = "ANTHROPIC_API_KEY"

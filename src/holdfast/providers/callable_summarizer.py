@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Writer: TypeAlias = Callable[[str], str] | Callable[[str], Awaitable[str]]
 
-__all__ = ["CallableSummarizer", "ClientSummarizer"]
-
 
 class CallableSummarizer:
     """Hands the prompt to a function and returns what it returns.

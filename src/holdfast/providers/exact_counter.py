@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     _Encode: TypeAlias = Callable[[str], int]
 
-__all__ = ["ExactCounter", "require_splintr", "vocabulary_of"]
-
 _ID_BYTES = 4
 """Bytes of an id where ids are packed."""
 _PROBE = "one two"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
-__all__ = ["CLIENTS", "ApiEndpoint", "HttpClients", "SharedClient"]
-
 _CLIENTS_KEPT = 16
 """Idle clients beyond this many are closed, the least recently used one first."""
 _NO_KEY = "none"

@@ -42,18 +42,6 @@ if TYPE_CHECKING:
     from holdfast.ports import ChatModel
     from holdfast.ports.model import Delta, Prompt
 
-__all__ = [
-    "MODELS",
-    "FoundModel",
-    "LocalModel",
-    "Model",
-    "ModelFile",
-    "find",
-    "model_named",
-    "pull",
-    "require",
-]
-
 _PATIENCE = 600.0
 """Seconds for the first word: a long prompt takes minutes on a small machine."""
 _ANSWER_SHARE = 8

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from holdfast.ports.model import Delta, Prompt
     from holdfast.summary import Ask
 
-__all__ = ["ChatStream", "OpenAICompat", "OpenAIModel", "OpenAISummarizer"]
-
 _Fields: TypeAlias = dict[str, object]
 
 _VARIABLE = "OPENAI_API_KEY"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Clock
 
-__all__ = ["PriceCatalog"]
-
 _HOUR_FACTOR = 1.6
 """Where only the price of writing for 5 minutes is listed: Anthropic's 2 to 1.25."""
 

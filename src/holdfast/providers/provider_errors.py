@@ -33,18 +33,6 @@ from holdfast.tokens import window_from_error
 if TYPE_CHECKING:
     from holdfast.providers.http_clients import ApiEndpoint
 
-__all__ = [
-    "SERVER_KEY",
-    "FailureKind",
-    "RequestFailure",
-    "as_model_error",
-    "as_summarizer_error",
-    "error_sentence",
-    "failure_of",
-    "retry_after",
-    "status_kind",
-]
-
 SERVER_KEY = "HOLDFAST_API_KEY"
 """The variable with the key of a compatible server: a provider's own key is never sent there."""
 

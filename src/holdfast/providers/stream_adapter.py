@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     from holdfast.providers.http_clients import ApiEndpoint
     from holdfast.summary import Ask
 
-__all__ = [
-    "GeminiStream",
-    "Resending",
-    "ResponsesStream",
-    "StreamAssembler",
-    "adapt_stream",
-    "asend_request",
-    "event_data",
-    "prompt_of",
-    "send_request",
-    "summarizer_errors",
-]
-
 _Answer = TypeVar("_Answer")
 _STALE = frozenset({"ReadError", "WriteError"})
 _NO_RESPONSE = "without sending a response"

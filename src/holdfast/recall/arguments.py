@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 
     from holdfast.recall.asked import Shape
 
-__all__ = [
-    "MOST_MESSAGES",
-    "MOST_RESULTS",
-    "TOOL_ABOUT",
-    "Moment",
-    "SearchArguments",
-    "ToolStyle",
-    "read_arguments",
-    "session_search_tool",
-]
-
 MOST_RESULTS = 20
 MOST_MESSAGES = 50
 """Messages on each side of an anchor."""

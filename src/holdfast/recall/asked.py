@@ -17,28 +17,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Session
     from holdfast.transcript import Message, Role
 
-__all__ = [
-    "CURRENT",
-    "HIDDEN_SOURCES",
-    "Asked",
-    "Browse",
-    "Discovery",
-    "Inside",
-    "Read",
-    "ResultLimits",
-    "Scope",
-    "Scroll",
-    "Shape",
-    "Sort",
-    "Told",
-    "Wrong",
-    "about",
-    "cropped",
-    "nearest",
-    "told",
-    "when",
-]
-
 Sort: TypeAlias = Literal["relevance", "newest", "oldest"]
 """What comes first."""
 

@@ -32,28 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-__all__ = [
-    "IDEOGRAPHS",
-    "NO_FORMS",
-    "WORD",
-    "Forms",
-    "cjk_bigrams",
-    "fold",
-    "has_pairs",
-    "index_forms",
-    "is_paired",
-    "normal",
-    "pairs",
-    "plain",
-    "query_words",
-    "root_of",
-    "spellings",
-    "spellings_among",
-    "stem",
-    "unknown_spellings",
-    "with_signs",
-]
-
 _VOWELS = frozenset("aeiou")
 _SHORTEST = 3
 _LONGEST = 64

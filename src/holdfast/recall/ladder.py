@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from holdfast.recall.query import Node, Query
     from holdfast.recall.term_index import TermIndex
 
-__all__ = ["ROLES", "search"]
-
 ROLES = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
 """The roles in the order of the numbers that candidates have for them."""
 _Ranked: TypeAlias = tuple[float, Candidate]

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from holdfast.recall.query import Query, Term
     from holdfast.recall.wording import Spot
 
-__all__ = ["MessagePiece", "Source", "best_pieces", "ends_meant", "pieced"]
-
 _SIZE = 600
 """Characters of a piece, about."""
 _LONGEST = 100_000

@@ -18,8 +18,6 @@ from holdfast.recall.folding import has_pairs, query_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["All", "Either", "Node", "Query", "Term", "Without", "is_filler", "parse"]
-
 # ruff: noqa: RUF001 - Russian words are not misspelled Latin ones
 
 

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
     from holdfast.recall.query import Node, Term
 
-__all__ = [
-    "NEAR",
-    "Candidate",
-    "Posting",
-    "closeness",
-    "exact_name",
-    "leading",
-    "prior",
-    "rarity",
-    "stands",
-    "weigh",
-]
-
 _POSITION_BITS = 32
 _POSITION_MASK = (1 << _POSITION_BITS) - 1
 

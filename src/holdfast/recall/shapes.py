@@ -23,22 +23,6 @@ if TYPE_CHECKING:
     from holdfast.session import Session
     from holdfast.tokens import Counter
 
-__all__ = [
-    "BUDGET",
-    "Beginning",
-    "ConversationList",
-    "Excerpt",
-    "Excerpts",
-    "Listed",
-    "Neighborhood",
-    "OneMessage",
-    "Quote",
-    "QuotedPassages",
-    "Result",
-    "fitted",
-    "written",
-]
-
 _PREVIEW = 160
 _HOW = {
     MatchTier.WORDS: "words",

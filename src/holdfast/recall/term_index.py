@@ -35,18 +35,6 @@ if TYPE_CHECKING:
     from holdfast.recall.query import Node, Query, Term
     from holdfast.recall.ranking import Candidate
 
-__all__ = [
-    "Expanded",
-    "TermIndex",
-    "beginning_of",
-    "either",
-    "expanded",
-    "phrase",
-    "postings_of",
-    "shortest",
-    "synonyms_of",
-]
-
 _SHORT_HASH = re.compile("[0-9a-f]{7,63}")
 """What programs that name things by hashes show of one at least."""
 _MOST_SPELLINGS = 40

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Role
 
-__all__ = ["MOMENTS", "Filters", "Hit", "MatchTier", "agent_of", "meant_sources", "moment"]
-
 
 class MatchTier(IntEnum):
     """How a match was found, best first: a lower tier is asked when the higher ones gave little."""

@@ -33,20 +33,6 @@ if TYPE_CHECKING:
     from holdfast.recall.query import Query, Term
     from holdfast.transcript import Message, Part
 
-__all__ = [
-    "DEFAULT_MARKS",
-    "TOOL_NAME",
-    "Spot",
-    "is_echo",
-    "is_output",
-    "is_said_by",
-    "matches",
-    "snippet",
-    "spots_of",
-    "tool_of",
-    "words_of",
-]
-
 DEFAULT_MARKS = (">>>", "<<<")
 _LONGEST_READ = 100_000
 """Characters of a message in which matches are looked for."""

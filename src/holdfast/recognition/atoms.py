@@ -32,19 +32,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = [
-    "ANSWERS",
-    "Atom",
-    "AtomKind",
-    "PrefixMemory",
-    "atoms_in",
-    "atoms_of",
-    "bare_call_id",
-    "count_atoms",
-    "is_telling",
-    "prefix_hashes",
-]
-
 _MARKS = re.compile(r"[^0-9A-Za-z]+")
 _ITEM = re.compile(r"(?<=.)[^0-9A-Za-z]fc_.*")
 """The id of an item that some clients add to that of its call when the model changes."""

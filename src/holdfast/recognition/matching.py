@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from holdfast.recognition.request import WireRequest
     from holdfast.recognition.tree import Node, Tree
 
-__all__ = ["Continuity", "Recognition", "recognize"]
-
 _T = TypeVar("_T")
 
 _SIDES = {

@@ -15,15 +15,6 @@ from holdfast.recognition.slices import MessageSlices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = [
-    "MESSAGES",
-    "ClientIdentity",
-    "WireRequest",
-    "dialect_of_path",
-    "read_request",
-    "said_by",
-]
-
 MESSAGES: Mapping[str, str] = {
     "openai": "messages",
     "responses": "input",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["KnownSlices", "MessageSlices", "decoded", "slice_key"]
-
 _SIZE = 16
 _MOST = 160_000
 """Slices and atoms that are remembered, about 160 bytes each: those of the last 600 conversations

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from holdfast.recognition.atoms import Atom
 
-__all__ = ["Node", "SessionEnvelope", "Tree", "remembered"]
-
 _Told = TypeVar("_Told")
 
 

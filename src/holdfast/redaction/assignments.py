@@ -37,17 +37,6 @@ if TYPE_CHECKING:
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import TextViews
 
-__all__ = [
-    "CommandFlag",
-    "environment_pass",
-    "field_pass",
-    "find_flags",
-    "flag_pass",
-    "holds_secret",
-    "is_parameter",
-    "names_secret",
-]
-
 # Tuples, because members of an enumeration are slow to hash and quick to compare.
 _NAMED = (
     SecretKind.PASSWORD,

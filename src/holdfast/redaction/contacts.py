@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import TextViews
 
-__all__ = ["mention_pass", "phone_field_pass", "phone_pass"]
-
 _INTERNATIONAL = re.compile(
     rb"\+(?<![\w+).\]/=-]\+)[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]?\d{1,14}){1,6}+"
     rb"(?![\w.:,+-]?\d|\w|\()",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import TextViews
 
-__all__ = ["command_pass", "crypt_pass", "dsn_pass", "image_pass", "key_file_pass", "manifest_pass"]
-
 _REACH = 16_384
 _BLOCK = re.compile(
     rb"^([ \t]*+)(?:- )?(?:string)?data:[ \t]*+\r?\n((?:\1[ \t]++[^\n]*+(?:\n|\Z)|[ \t\r]*+\n)++)",

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from holdfast.redaction.sites import Site
     from holdfast.redaction.survey import TextViews
 
-__all__ = [
-    "authorization_pass",
-    "bearer_pass",
-    "cookie_pass",
-    "find_addresses",
-    "login_pass",
-    "parameter_pass",
-    "signature_pass",
-    "user_flag_pass",
-    "webhook_pass",
-]
-
 _AUTHORIZATION = re.compile(
     rb"\\{0,3}[\"'`]?[ \t]{0,4}(?:f?\\{0,3}[\"'`])?"
     rb"(?:(basic|bearer|token|digest|negotiate|apikey|api-key|api-token|oauth|key|bot|splunk"

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.redaction.survey import TextViews
     from holdfast.redaction.user_patterns import Regexp
 
-__all__ = ["Redactor", "redact", "redact_all", "redacting"]
-
 _BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (
     vendor_pass,
     short_token_pass,

@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 
     from holdfast.redaction.survey import TextViews
 
-__all__ = [
-    "LONGEST_VALUE",
-    "SecretKind",
-    "Site",
-    "Value",
-    "find_sites",
-    "kind_of",
-    "names_service",
-    "read_value",
-    "split_words",
-    "whole_value",
-]
-
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Words after the one that decides: `API_KEY_PROD`, `password2`, `SECRET_KEY_BASE`.
 _AFTER = frozenset(

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["HINTED_FROM", "MARKER", "Mask", "Masked", "SecretSpan", "mask_spans", "masked"]
-
 HINTED_FROM = 18
 """Secrets of at least this many characters keep a hint; shorter ones would give too much away."""
 

@@ -12,18 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "ALNUM",
-    "SHORTEST_RUN",
-    "STICKY",
-    "TextViews",
-    "find_each",
-    "long_runs",
-    "run_start",
-    "survey",
-    "unglued",
-]
-
 ALNUM = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 SHORTEST_RUN = 20

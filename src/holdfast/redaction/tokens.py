@@ -36,17 +36,6 @@ from holdfast.redaction.vendor_tables import (
 if TYPE_CHECKING:
     from holdfast.redaction.survey import TextViews
 
-__all__ = [
-    "Proof",
-    "Vendor",
-    "jwt_pass",
-    "private_key_pass",
-    "short_token_pass",
-    "token_end",
-    "vendor_pass",
-    "vendors_by_opening",
-]
-
 _UNLIMITED = 1 << 30
 _ALPHABETS = {
     "alnum": ALNUM,

@@ -16,8 +16,6 @@ from holdfast.redaction.spans import Mask, SecretSpan, masked
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Regexp", "compiled", "user_pattern_spans"]
-
 _LONGEST_PATTERN = 1000
 _REACH = 2048
 """Bytes behind the start of a search that are looked at before it goes on to the whole text."""

@@ -10,22 +10,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-__all__ = [
-    "LETTERS",
-    "counts_far",
-    "counts_up",
-    "is_gibberish",
-    "is_monotone",
-    "is_numbered_phrase",
-    "is_passphrase",
-    "is_placeholder",
-    "is_random",
-    "is_varied",
-    "is_wordy",
-    "rises",
-    "sounds_spoken",
-]
-
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = b"0123456789"
 _HEX = b"0123456789abcdefABCDEF"

@@ -10,16 +10,6 @@ Lengths are those that vendors document, or a little looser where they have chan
 of `EVERYDAY` are words of sentences too, and need `key` or `token` behind them.
 """
 
-__all__ = [
-    "CLOUDS",
-    "EVEN_AFTER_DOT",
-    "EVERYDAY",
-    "FORGES",
-    "MESSAGES_AND_MONEY",
-    "MODELS",
-    "SERVICES",
-]
-
 SERVICES = """
 abstractapi abuseipdb accuweather adafruit adobe adzuna airbrake airship airtable aiven algolia
 alibaba alienvault aliyun amadeus ambee amplitude anthropic anypoint anyscale apiflash apify

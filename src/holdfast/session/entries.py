@@ -19,33 +19,6 @@ if TYPE_CHECKING:
     from holdfast.session.sessions import EndReason, Session, Usage
     from holdfast.transcript import Content, Message, Part, Transcript
 
-__all__ = [
-    "MESSAGE_ID_MARK",
-    "Addition",
-    "Cause",
-    "Change",
-    "CompactionRecord",
-    "Draft",
-    "Entry",
-    "Head",
-    "Kind",
-    "Piece",
-    "Refreshed",
-    "SessionState",
-    "Span",
-    "Spawn",
-    "View",
-    "Window",
-    "fork_view",
-    "line_to",
-    "merge_spans",
-    "names_itself",
-    "redo_target",
-    "undo_target",
-    "with_originals",
-    "with_own_id",
-]
-
 MESSAGE_ID_MARK = "\ufdd0message\ufdd0"
 """Stands for a message's own id in a shortened text until the store knows it.
 

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
     from holdfast.session.entries import Entry, Head, View, Window
     from holdfast.session.sessions import Session
 
-__all__ = [
-    "LogSegment",
-    "LogSource",
-    "SessionSource",
-    "ancestry",
-    "count_until",
-    "read_log",
-    "read_segment",
-    "said_until",
-    "segments_to",
-    "window_entries",
-]
-
 _AT_ONCE = 64
 """Messages that are read at a time: few enough to hold them all with their images."""
 

@@ -40,18 +40,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Extras, Part
 
-__all__ = [
-    "BLOB_FROM",
-    "Fetch",
-    "Keep",
-    "Packer",
-    "blob_hashes",
-    "from_fields",
-    "likely_hashes",
-    "to_fields",
-    "unpack",
-]
-
 Fields: TypeAlias = dict[str, Any]
 Fetch: TypeAlias = Callable[[Mapping[str, object]], str]
 """Returns the text that a reference stands for."""

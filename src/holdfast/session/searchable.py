@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message, Part
 
-__all__ = ["searchable"]
-
 _read = msgspec.json.Decoder().decode
 
 

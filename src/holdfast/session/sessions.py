@@ -20,35 +20,6 @@ from holdfast.transcript.parts import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = [
-    "CLOSABLE",
-    "REPORTED_KEY",
-    "SERVER_KEY",
-    "WINDOW_KEY",
-    "EndReason",
-    "Fork",
-    "Session",
-    "Usage",
-    "amended_metadata",
-    "check_adoption",
-    "check_generation",
-    "check_live",
-    "check_size",
-    "children_of",
-    "ended",
-    "id_taken",
-    "is_among",
-    "key_taken",
-    "latest_leaf",
-    "next_title",
-    "not_in_trash",
-    "path_to",
-    "places_of",
-    "session_id",
-    "siblings_of",
-    "unknown_session",
-]
-
 WINDOW_KEY = "context_length"
 """Where a session's metadata keep the window of its model."""
 SERVER_KEY = "server"

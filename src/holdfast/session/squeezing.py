@@ -11,8 +11,6 @@ from holdfast.errors import StoreDamaged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RAW", "WORTH_SQUEEZING", "squeeze", "unsqueeze"]
-
 RAW = b"r"
 """Stands in front of what was not made smaller."""
 _DEFLATED = b"d"

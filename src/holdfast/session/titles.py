@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = ["short_title", "title_from"]
-
 _ASKED = 3
 """How many messages with words are asked for a title."""
 _LONGEST = 60

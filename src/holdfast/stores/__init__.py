@@ -1,3 +1,1 @@
 """Stores: where sessions are kept."""
-
-__all__: list[str] = []

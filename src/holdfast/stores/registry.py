@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Store
 
-__all__ = ["GROUP", "StoreOpener", "file_of", "is_durable", "known_schemes", "open_url"]
-
 GROUP = "holdfast.stores"
 """The group of entry points in which packages list their stores."""
 

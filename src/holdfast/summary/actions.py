@@ -19,18 +19,6 @@ from holdfast.transcript.parts import quickly_made
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed
 
-__all__ = [
-    "COMMIT",
-    "PASSED",
-    "ToldAction",
-    "is_check",
-    "key_line",
-    "only_looked",
-    "short_path",
-    "told",
-    "verdict",
-]
-
 _COMMAND = 150
 _OUTCOME = 140
 _EXCERPT = 220

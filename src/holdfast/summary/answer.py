@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from holdfast.summary.tracing import Said
     from holdfast.summary.turns import Turn
 
-__all__ = ["QUOTES", "asks_repeated", "joining", "see", "turns_told", "uncovered"]
-
 QUOTES = "\"'“«「『"
 """What begins a quotation."""
 _QUOTED = 12

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Statement
     from holdfast.transcript import Message
 
-__all__ = ["Audit", "Stated", "audit", "compared"]
-
 _ASKED_FOR = (
     *(
         StatementKind.ASK,

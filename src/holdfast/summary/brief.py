@@ -38,22 +38,6 @@ from holdfast.transcript.toolkit import flat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = [
-    "SAFETY",
-    "Piece",
-    "Sizes",
-    "allot",
-    "answer_tokens",
-    "brief",
-    "chunks",
-    "derive_focus",
-    "fits",
-    "halves",
-    "mark_for",
-    "shortened",
-    "user_words",
-]
-
 Sizes: TypeAlias = tuple[int, int, int]
 
 _RESULT = (6_000, 4_000, 1_500)

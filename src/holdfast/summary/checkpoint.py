@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message
     from holdfast.transcript.toolkit import PlanItem
 
-__all__ = [
-    "Answer",
-    "Ask",
-    "Checkpoint",
-    "Composed",
-    "Declined",
-    "Failure",
-    "Job",
-    "Written",
-    "read_checkpoint",
-    "render_checkpoint",
-]
-
 _EVIDENCE = "## Evidence"
 _SAID = "## Said by the User"
 _LASTING = "## Standing Words of the User"

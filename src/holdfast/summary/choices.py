@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["BACK", "chosen", "titles"]
-
 _LONGEST = 160
 """Characters of an answer; in longer words a number is mostly a number."""
 _READ = 12_000

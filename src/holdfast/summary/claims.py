@@ -14,8 +14,6 @@ from itertools import pairwise
 
 from holdfast.summary.tracing import LOOK_ALIKES, folded, roots
 
-__all__ = ["UserClaim", "claim_in", "sentences_of"]
-
 _WHO = (
     r"(?<![\w./@-])(?:users?|humans?|requeste?ors?|requesters?|stakeholders?|product owners?)"
     r"(?![\w/@]|\.\w|-\w)"

@@ -16,31 +16,6 @@ from typing import TypeAlias
 
 from holdfast.summary.tracing import stems
 
-__all__ = [
-    "ANSWERS",
-    "CONSENT",
-    "CONSTRAINT",
-    "DECISION",
-    "DEFERS",
-    "DONE",
-    "DROPS",
-    "GOAL",
-    "LEFT",
-    "RECONSIDERS",
-    "REVOKES",
-    "SIGNS",
-    "Wording",
-    "Words",
-    "given_value",
-    "is_acknowledgement",
-    "is_decision",
-    "is_question",
-    "is_said_of",
-    "is_standing_rule",
-    "is_value",
-    "words_in",
-]
-
 Words: TypeAlias = "frozenset[bytes] | None"
 
 SIGNS = "0"

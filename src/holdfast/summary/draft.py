@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
     from holdfast.summary.checkpoint import Composed, Job
 
-__all__ = ["RecordDraft", "draft", "trim"]
-
 _CLOSELY = (120, 600)
 _TOKENS_A_DEED = 30
 """Tokens of the budget for each call that is read: a record has no room to tell of more."""

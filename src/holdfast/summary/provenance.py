@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdfast.summary.record import Record
     from holdfast.transcript import Message
 
-__all__ = ["NOT_FOUND", "UNVERIFIED", "Heard", "agreed_in", "quoted_input", "unverified", "verify"]
-
 NOT_FOUND = "(not found in the user's words)"
 """What follows a claim that nobody can be shown to have made."""
 UNVERIFIED = "Unverified summary"

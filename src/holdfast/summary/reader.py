@@ -19,8 +19,6 @@ from holdfast.summary.tracing import letters
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["RecordReading", "adopt", "read", "reading"]
-
 ENOUGH = 3
 """How many sections make a text a record."""
 

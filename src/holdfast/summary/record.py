@@ -13,18 +13,6 @@ from holdfast.summary.statements import StatementKind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "HEADINGS",
-    "SECTIONS",
-    "Record",
-    "Section",
-    "last_number",
-    "number_of",
-    "render",
-    "renumbered",
-    "words_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Section:

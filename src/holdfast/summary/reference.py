@@ -21,8 +21,6 @@ from holdfast.summary.tracing import is_weighty_order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["joined", "referred", "unverified_in", "words_in"]
-
 _VOICED = {"task": "task", "goal": "goal", "constraints": "rule", "pending": "open ask"}
 """The sections that speak for the user, and what their entries are called elsewhere."""
 

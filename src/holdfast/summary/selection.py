@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from holdfast.summary.statements import Statement
 
-__all__ = ["StatementSelection"]
-
 _OF_ENTRY = 6
 _OF_STATEMENT = 2
 """Tokens that numbers, labels and joints cost beside the words."""

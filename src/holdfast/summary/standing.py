@@ -48,18 +48,6 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Deed, Turn
 
-__all__ = [
-    "BEGUN",
-    "SAID_AFTER",
-    "OpenAsk",
-    "Standing",
-    "current",
-    "is_concluded",
-    "is_state",
-    "is_under_way",
-    "open_asks",
-]
-
 _TASK, _SHORTEST_TASK, _TASK_OF_BUDGET = 600, 160, 0.6
 """Characters of the task: the most, the fewest, and those for each token of the record."""
 _FOLDED_TASK, _FOLDED_TASK_OF_BUDGET = 8_000, 1.0

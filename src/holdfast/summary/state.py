@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.summary.turns import Deed
 
-__all__ = ["Files", "failures", "file_notes", "state_lines", "work_of"]
-
 _RECENT = 160
 _FAILURES = 8
 _LISTED = 8

@@ -22,22 +22,6 @@ from holdfast.transcript.parts import quickly_made
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "COLONS",
-    "MORE",
-    "NOW",
-    "Origin",
-    "Rarity",
-    "Statement",
-    "StatementKind",
-    "clip_words",
-    "is_code",
-    "is_dense",
-    "led",
-    "telling_words",
-    "units",
-]
-
 COLONS = (":", "\uff1a")
 """How words end that only announce what follows."""
 _WIDEST = 420

@@ -44,18 +44,6 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Remark, Turn
 
-__all__ = [
-    "ASSISTANT",
-    "LOOKS",
-    "PLACES",
-    "SPEAKERS",
-    "USER",
-    "entry_text",
-    "narrates",
-    "read_entry",
-    "story_of",
-]
-
 USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
 _CHOSEN = "Refers to"
 SPEAKERS = (USER, _CHOSEN, NOTED, ASSISTANT, PLAN, UNVERIFIED)

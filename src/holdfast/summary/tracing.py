@@ -17,21 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = [
-    "LOOK_ALIKES",
-    "Passages",
-    "Said",
-    "folded",
-    "has_marks",
-    "is_weighty_order",
-    "letters",
-    "marks",
-    "overlap",
-    "roots",
-    "stems",
-    "weighty",
-]
-
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")

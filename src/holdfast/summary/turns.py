@@ -29,19 +29,6 @@ if TYPE_CHECKING:
     from holdfast.summary.brief import Sizes
     from holdfast.transcript import Message, ToolResult
 
-__all__ = [
-    "Deed",
-    "Remark",
-    "Step",
-    "Turn",
-    "document_in",
-    "masked",
-    "read_turns",
-    "unquoted",
-    "without_documents",
-    "written_files",
-]
-
 _READ_OF_COMMAND = 20_000
 _DOCUMENTS = 20
 _SIGNS = (">", "sed ", "tee ", "open(", "write_text")

@@ -50,21 +50,6 @@ if TYPE_CHECKING:
     from holdfast.summary.checkpoint import Answer, Job
     from holdfast.summary.reader import RecordReading
 
-__all__ = [
-    "OPENING",
-    "PromptRequest",
-    "begins_with_refusal",
-    "first_prompt",
-    "hints",
-    "merged",
-    "problem",
-    "problem_of",
-    "repair",
-    "repair_note",
-    "update_prompt",
-    "write",
-]
-
 OPENING = "You keep the working record of a long session between a user and an assistant."
 
 _READER = (

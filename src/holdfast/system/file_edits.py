@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = ["explained", "locked", "make_folder", "put_in_place", "read_file"]
-
 _DRAFT = ".tmp"
 _PAUSE = 0.01
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["can_fork", "isolated_environment", "isolated_python", "safe_path"]
-
 _SAFE_PATH = "PYTHONSAFEPATH"
 _PACKAGE = Path(__file__).resolve().parent.parent
 """The folder of holdfast itself."""

@@ -13,8 +13,6 @@ from holdfast.redaction import redact
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FILE_NAMES", "LARGEST_FILE", "LARGEST_TOTAL", "project_files"]
-
 FILE_NAMES = (
     "AGENTS.md",
     "CLAUDE.md",

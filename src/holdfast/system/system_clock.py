@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["SystemClock"]
-
 
 class SystemClock:
     """Tells the machine's time; a changed wall clock or a leap does not move `now`."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
 
-__all__ = ["assistant", "call", "step", "system", "tool", "user"]
-
 
 def system(text: str) -> Message:
     """Return a system prompt."""

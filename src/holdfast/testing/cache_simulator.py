@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.caching import Support
 
-__all__ = ["CacheSimulator"]
-
 _FOREVER = 10**18
 _SECONDS = {"5m": 300, "1h": 3_600}
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from holdfast.engines.contract import ContextEngine
 
-__all__ = ["OPTIONS", "SHORT", "TALKS", "Defect", "Wire", "check_engine", "long_talk", "offers"]
-
 Wire: TypeAlias = list[dict[str, Any]]
 
 _PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=="

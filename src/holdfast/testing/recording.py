@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
     File: TypeAlias = str | os.PathLike[str]
 
-__all__ = [
-    "FixedClock",
-    "MissingRecording",
-    "RecordingSummarizer",
-    "ReplayingSummarizer",
-    "ScriptedSummarizer",
-]
-
 
 class FixedClock:
     """Stands still until it is told to advance."""

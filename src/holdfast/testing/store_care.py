@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from holdfast.ports import FileUpkeep, Store
     from holdfast.recall import Hit
 
-__all__ = ["BackupCases", "DurableCases", "HealthCases", "LeaseCases", "RepairCases", "TrashCases"]
-
 _LONG = "a sentence about a walrus, " * 200
 
 

@@ -28,19 +28,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Capability, Store
     from holdfast.session import Entry, Piece, Window
 
-__all__ = [
-    "FIRST",
-    "SECOND",
-    "StoreCase",
-    "capability_of",
-    "cases_of",
-    "drafts",
-    "refused",
-    "rotation",
-    "said",
-    "texts",
-]
-
 _T = TypeVar("_T")
 _CLAIMED: WeakKeyDictionary[type[StoreCase], frozenset[Capability]] = WeakKeyDictionary()
 """What the stores of each suite claim, asked once."""

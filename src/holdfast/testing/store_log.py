@@ -50,8 +50,6 @@ from holdfast.transcript import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["LineageCases", "LogCases"]
-
 _PICTURE = base64.b64encode(bytes(range(256)) * 40).decode()
 _HARD = (
     Message(Role.SYSTEM, (Text("Be kind."),)),

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     StoreFactory: TypeAlias = Callable[[Path], Store]
 
-__all__ = ["CapabilityReport", "store_report"]
-
 
 @dataclass(frozen=True, slots=True)
 class CapabilityReport:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Draft
 
-__all__ = ["AdditionCases", "SearchCases", "SessionCases"]
-
 
 @cases_of(Capability.LOG)
 class SessionCases(StoreCase):

@@ -14,8 +14,6 @@ from holdfast.testing.store_log import LineageCases, LogCases
 from holdfast.testing.store_sessions import AdditionCases, SearchCases, SessionCases
 from holdfast.testing.store_windows import WindowCases
 
-__all__ = ["StoreSuite"]
-
 
 class StoreSuite(
     SessionCases,

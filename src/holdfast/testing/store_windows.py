@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Store
 
-__all__ = ["WindowCases"]
-
 
 @cases_of(Capability.LOG)
 class WindowCases(StoreCase):

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Part, Transcript
 
-__all__ = ["Material", "arguments", "sentences", "thinking", "transcripts", "words"]
-
 _CURIOUS = (
     "",
     " ",

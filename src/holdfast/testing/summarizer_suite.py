@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Summarizer
     from holdfast.tokens import Counter
 
-__all__ = ["CounterSuite", "SummarizerSuite"]
-
 # The last two are what real transcripts hold and decoders trip over: half a pair, and a zero byte.
 _TEXTS: Final = (
     "hello",

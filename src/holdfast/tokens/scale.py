@@ -38,24 +38,6 @@ if TYPE_CHECKING:
 
     _Rare: TypeAlias = Recalled | Summary | Thinking | Media | Opaque
 
-__all__ = [
-    "BOUNDARY_IMAGE_TOKENS",
-    "FAMILIES",
-    "IMAGE_TOKENS",
-    "MESSAGE_TOKENS",
-    "SUMMARY_TOKENS",
-    "Budget",
-    "Calibration",
-    "Counter",
-    "Estimator",
-    "Load",
-    "Scale",
-    "family_of",
-    "load_of",
-    "weight_of",
-    "window_from_error",
-]
-
 _WHOLE = 2_048
 """Longer texts are estimated from slices of this many characters in all."""
 _SLICES = 16

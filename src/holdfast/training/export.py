@@ -38,20 +38,6 @@ if TYPE_CHECKING:
     from holdfast.tokens import Counter
     from holdfast.transcript import Message, Transcript
 
-__all__ = [
-    "Example",
-    "LeftOut",
-    "LeftOutReason",
-    "PrefixIndex",
-    "Selection",
-    "Split",
-    "TrainingExport",
-    "WrittenPrefixes",
-    "examples",
-    "order_of",
-    "prefix_digests",
-]
-
 
 def prefix_digests(messages: Iterable[Message]) -> tuple[bytes, ...]:
     """Return a digest of every prefix of a conversation, the whole of it last."""

@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from holdfast.session.lineage_reader import LogSegment
     from holdfast.transcript import Message, Transcript
 
-__all__ = [
-    "Conversing",
-    "SyntheticChoice",
-    "entry_of",
-    "labelled_entries",
-    "read_log",
-    "read_window",
-]
-
 _ENTRY = "training:entry"
 """Where a message keeps the id of its entry in the log; no dialect writes it."""
 _LASTING = frozenset({"synthetic", "partial", "origin", "method", "model"})

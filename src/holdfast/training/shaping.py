@@ -35,16 +35,6 @@ if TYPE_CHECKING:
     from holdfast.redaction import Redactor
     from holdfast.transcript import Content, Extras, Message, Part, Transcript
 
-__all__ = [
-    "TRAINING_FORMATS",
-    "SecretMask",
-    "joined",
-    "paired",
-    "paired_with_stubs",
-    "plain",
-    "trimmed",
-]
-
 _MASKED = "***"
 
 

@@ -33,20 +33,6 @@ if TYPE_CHECKING:
     from holdfast.summary import Answer
     from holdfast.trajectories.turns import TrajectoryTurn
 
-__all__ = [
-    "HOPELESS",
-    "NOTICE",
-    "PREFIX",
-    "BulkSummarizer",
-    "RegionMaterial",
-    "SummaryAttempt",
-    "SummaryLimits",
-    "ask_for",
-    "cut_to",
-    "event_loop",
-    "told",
-]
-
 PREFIX = "[CONTEXT SUMMARY]: "
 """How the turn of a summary begins, so that readers of such sets know it."""
 NOTICE = "\n\nEarlier turns of this conversation may be replaced by a summary."

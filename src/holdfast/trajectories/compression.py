@@ -40,27 +40,6 @@ if TYPE_CHECKING:
 
     from holdfast.tokens import Counter
 
-__all__ = [
-    "AUTO",
-    "DEFAULT_VOCABULARY",
-    "ESTIMATE",
-    "CompressedTrajectory",
-    "Fits",
-    "Pending",
-    "Prepared",
-    "Region",
-    "Rules",
-    "Stuck",
-    "TrajectoryPlan",
-    "TrajectoryPolicy",
-    "counter_for",
-    "estimated",
-    "finish",
-    "plan_region",
-    "prepare",
-    "tokenizer_named",
-]
-
 AUTO = "auto"
 ESTIMATE = "estimate"
 DEFAULT_VOCABULARY = "o200k"

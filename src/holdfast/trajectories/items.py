@@ -41,17 +41,6 @@ if TYPE_CHECKING:
 
     from holdfast.agent_files.finding import File, Walk
 
-__all__ = [
-    "InputFile",
-    "Item",
-    "Layout",
-    "SkippedInput",
-    "TrajectoryBatch",
-    "batches",
-    "find_inputs",
-    "inputs_in",
-]
-
 _BATCH_ITEMS, _BATCH_BYTES = 64, 1 << 20
 """A batch is closed by whichever is reached first; both depend on the input alone."""
 _LOOKED_AT, _DAMAGED = 4, 64

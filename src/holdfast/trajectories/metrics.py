@@ -17,8 +17,6 @@ from holdfast.formats.json_access import string
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Aggregate", "Distribution", "TrajectoryMetrics"]
-
 _PRECISION = 1.02
 """How much wider each bin is than the one before: percentiles are exact to two per cent."""
 _SHOWN_BINS = 12

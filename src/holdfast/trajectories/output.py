@@ -25,8 +25,6 @@ from holdfast.formats.json_access import mapping, parsed
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["AlreadyDone", "BatchLines", "OutputError", "OutputFiles", "RunOutput"]
-
 _SHARD_BYTES = 256 << 20
 _EVERY = 1.0
 """Seconds after which what was written is put on the disk."""

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from holdfast.trajectories.items import TrajectoryBatch
     from holdfast.trajectories.work import Outcome, Work
 
-__all__ = ["RayExecutor", "RayFailed"]
-
 _LOCAL = "local"
 _WAVE = 64
 """Batches of one dataset: all of them are put into Ray's memory at once."""

@@ -69,22 +69,6 @@ if TYPE_CHECKING:
     from holdfast.trajectories.turns import RawTurn
     from holdfast.wiring.models import Writer
 
-__all__ = [
-    "DIED",
-    "Executor",
-    "HereExecutor",
-    "PoolExecutor",
-    "RunProgress",
-    "acompress",
-    "acompress_many",
-    "compress",
-    "each_by_itself",
-    "figures",
-    "jobs_for",
-    "run",
-    "run_identity",
-]
-
 _AHEAD = 2
 """Batches that wait for each process, so that none runs dry."""
 DIED = "the process that took it ended; it may need more memory than there is"

@@ -32,18 +32,6 @@ from holdfast.wire.sharegpt import ROLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = [
-    "RawTurn",
-    "Shape",
-    "TrajectoryTurn",
-    "added",
-    "has_notes",
-    "read_turns",
-    "redact_json",
-    "redacted",
-    "spoken",
-]
-
 _NAME_WORDS = frozenset({"value", "content", "text", "arguments", "input", "output", "reasoning"})
 """Fields whose texts say for themselves what they are about."""
 _KINDS = frozenset({"from", "role", "type"})

@@ -52,19 +52,6 @@ from holdfast.transcript import Transcript
 from holdfast.wire import DIALECTS
 from holdfast.wire.recognition import agreed, dialect_of
 
-__all__ = [
-    "NATIVE",
-    "Failed",
-    "FinishedTrajectory",
-    "Outcome",
-    "Waiting",
-    "Work",
-    "complete",
-    "prepare_process",
-    "process",
-    "rules_of",
-]
-
 NATIVE = ("sharegpt", "openai")
 """What trajectories are written as."""
 _KEYS = {"sharegpt": "conversations", "openai": "messages"}

@@ -10,8 +10,6 @@ import json
 
 from msgspec.json import Decoder
 
-__all__ = ["parsed"]
-
 _decode = Decoder().decode
 
 

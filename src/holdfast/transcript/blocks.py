@@ -8,19 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    "expands_to_text",
-    "given_to_skill",
-    "is_answer",
-    "is_command",
-    "is_observation",
-    "is_output",
-    "is_printed",
-    "output_in",
-    "shell_blocks",
-    "words_typed",
-]
-
 _SHELLS = frozenset({"bash", "sh", "shell", "zsh", "console", "terminal", "mswea_bash_command"})
 _OUTPUTS = (
     "<returncode>",

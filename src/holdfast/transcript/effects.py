@@ -21,8 +21,6 @@ from holdfast.transcript.parts import quickly_made
 if TYPE_CHECKING:
     from holdfast.transcript.parts import ToolResult
 
-__all__ = ["Effect", "Family", "effect", "effect_of_text", "error_line", "family"]
-
 
 class Family(StrEnum):
     """A kind of tool."""

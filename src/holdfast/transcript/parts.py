@@ -17,27 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = [
-    "NO_EXTRAS",
-    "Content",
-    "Extras",
-    "Form",
-    "Media",
-    "Message",
-    "Opaque",
-    "Part",
-    "Recalled",
-    "Role",
-    "Summary",
-    "Synthetic",
-    "Text",
-    "Thinking",
-    "ToolCall",
-    "ToolResult",
-    "Transcript",
-    "quickly_made",
-]
-
 _T = TypeVar("_T")
 _become: Callable[[object, type], None] = vars(object)["__class__"].__set__
 

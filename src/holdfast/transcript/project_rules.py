@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript.parts import Part
 
-__all__ = [
-    "ProjectRules",
-    "blocks_in",
-    "fitted_rules",
-    "is_rules",
-    "rules_block",
-    "rules_in",
-]
-
 _OPEN, _CLOSE = "<project_rules>", "</project_rules>"
 _NOTE = (
     "[Rules of this project, word for word as the agent put them into the conversation. They hold "

@@ -39,23 +39,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript.parts import Message, Part
 
-__all__ = [
-    "Violation",
-    "check",
-    "exchange_at",
-    "is_expansion",
-    "is_user_word",
-    "newest_reply",
-    "newest_user",
-    "one_line",
-    "open_calls",
-    "said_at",
-    "said_in",
-    "seams",
-    "shape",
-    "turns",
-]
-
 _PATCH = "diff --git "
 _NOT_SAID = (Summary, Recalled)
 _SHORT = 4_000

@@ -36,19 +36,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Entry, Session, View
 
-__all__ = [
-    "DueChild",
-    "MessageKeys",
-    "PendingChildren",
-    "SessionViews",
-    "entries_of",
-    "export_session",
-    "leaves_after",
-    "marks_left",
-    "views_of",
-    "without_copies",
-]
-
 _AT_ONCE = 500
 """Messages that are read at a time."""
 

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from holdfast.transfer.new_session import ImportContext
     from holdfast.transfer.resuming import ResumePoint
 
-__all__ = ["FileImport", "ImportTally", "Skipped"]
-
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

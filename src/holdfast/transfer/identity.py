@@ -16,23 +16,6 @@ if TYPE_CHECKING:
 
     from holdfast.session import Session
 
-__all__ = [
-    "LATEST",
-    "Identity",
-    "ImportOrigin",
-    "ImportRecord",
-    "beginning_of",
-    "countable",
-    "import_record",
-    "is_of",
-    "is_strand",
-    "mark_left",
-    "name_of",
-    "parent_name",
-    "proposed_ids",
-    "repeats",
-]
-
 _FIELD = "import"
 """Where the metadata of a session say that it was imported."""
 _MOST = 1 << 53

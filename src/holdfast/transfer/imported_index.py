@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from holdfast.session import Addition, Draft, Session
     from holdfast.transfer.identity import Identity
 
-__all__ = [
-    "FileFingerprint",
-    "ImportedFiles",
-    "ImportedIndex",
-    "ParentLinker",
-    "StatedParent",
-    "created_by",
-    "stated_parent",
-    "unlinked_children",
-]
-
 _Name: TypeAlias = tuple[str, str]
 """A system, and what it calls a session."""
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from holdfast.transfer.identity import ImportOrigin
     from holdfast.transfer.resuming import ResumePoint
 
-__all__ = ["Importer", "SmallFile", "read_small_file"]
-
 _TRIES = 200
 """How often others may come first before a caller is told."""
 _LONGEST_PAUSE = 0.05

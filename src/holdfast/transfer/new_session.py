@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from holdfast.transfer.resuming import BranchIndex, ResumePoint
     from holdfast.transfer.strands import StrandImport
 
-__all__ = [
-    "ForkPoint",
-    "ImportContext",
-    "NewSession",
-    "StrandDescription",
-    "count_stated_usage",
-    "describe",
-    "identity_of",
-    "moment_of",
-    "planned_session",
-    "update_description",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class StrandDescription:

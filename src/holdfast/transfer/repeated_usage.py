@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from holdfast.session import Session
     from holdfast.transcript import Message
 
-__all__ = ["SessionsByFile", "count_apart", "count_once", "first_mark"]
-
 _AT_ONCE = 500
 _TRIES = 20
 _COUNTS = tuple(Usage.__dataclass_fields__)

@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from holdfast.transfer.identity import Identity
     from holdfast.transfer.strands import StrandHistory
 
-__all__ = [
-    "BranchIndex",
-    "IdLookup",
-    "LeftAlone",
-    "ResumePoint",
-    "Resuming",
-    "StoredSession",
-    "StoredSessions",
-    "own_or_free",
-    "reference",
-]
-
 _AT_ONCE = 500
 _NOTHING = Message(Role.USER)
 _TRASHED = "it is in the trash; restore it, or delete it there to import it again"

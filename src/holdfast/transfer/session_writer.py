@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from holdfast.session import Draft, Entry, Head, Session, Spawn
     from holdfast.transcript import Message
 
-__all__ = [
-    "BATCH",
-    "FOLD",
-    "ChangeRecord",
-    "Count",
-    "SessionWriter",
-    "Write",
-    "WriteBatch",
-    "WriterStart",
-    "count_of",
-    "flush_together",
-]
-
 _Name: TypeAlias = "str | tuple[int, tuple[Span, ...]]"
 """What makes a change the same one: what its agent calls it, or what it shows and when."""
 FOLD = "agent"

@@ -37,18 +37,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry
     from holdfast.transcript import Message, Part
 
-__all__ = [
-    "EMPTY_PREFIX",
-    "MessagePlace",
-    "RootIndex",
-    "State",
-    "StrandFacts",
-    "StrandHistory",
-    "StrandImport",
-    "prefix_hash",
-    "sane",
-]
-
 EMPTY_PREFIX = ""
 """The prefix hash before the first message."""
 _BYTES = 12

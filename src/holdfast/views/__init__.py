@@ -5,5 +5,3 @@ a request or a setting, and what a view needs to know of those is passed to it. 
 `words`, `messages`, `sessions`, `context_map`, `timeline`, `inspection`, `search`, `markdown`,
 `html`, `export`.
 """
-
-__all__: list[str] = []

@@ -39,18 +39,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Part, Transcript
     from holdfast.views.messages import Visibility
 
-__all__ = [
-    "CompactionDiff",
-    "ContentKind",
-    "ContextMap",
-    "WeighedMessage",
-    "WeighedWindow",
-    "WindowLimits",
-    "compaction_diff",
-    "context_map",
-    "weigh_window",
-]
-
 _AT_ONCE = 64
 _HEAVIEST = 10
 _SKETCH = 90

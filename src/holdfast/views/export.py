@@ -37,21 +37,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
     from holdfast.views.timeline import TimelineEvent
 
-__all__ = [
-    "AGENT_FORMATS",
-    "EXPORTERS",
-    "ExportRequest",
-    "ForkedSession",
-    "ForkedSessions",
-    "SessionExport",
-    "everything_said",
-    "forked_sessions",
-    "log_pieces",
-    "named_for_agent",
-    "resumable_export",
-    "window_pieces",
-]
-
 _AGENT_WRITERS = {each.format.name: each.write for each in SESSIONS if each.write is not None}
 AGENT_FORMATS: tuple[str, ...] = tuple(_AGENT_WRITERS)
 """The agents whose files can be written."""

@@ -36,15 +36,6 @@ if TYPE_CHECKING:
     from holdfast.transfer import StatedParent
     from holdfast.views.context_map import ContextMap
 
-__all__ = [
-    "Inspection",
-    "SessionDetails",
-    "WindowStep",
-    "inspect_document",
-    "session_details",
-    "stored_document",
-]
-
 _SKETCH = 160
 
 

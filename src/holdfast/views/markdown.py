@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Part, Role, Transcript
     from holdfast.views.timeline import TimelineEvent
 
-__all__ = ["as_markdown", "markdown_pieces"]
-
 _TICKS = re.compile(r"`{3,}")
 _LONGEST = 200_000
 """Characters up to which the Markdown of a text is read; what is longer stands in a fence."""

@@ -32,20 +32,6 @@ if TYPE_CHECKING:
     from holdfast.summary import Checkpoint
     from holdfast.transcript import Message, Part
 
-__all__ = [
-    "NO_NAMES",
-    "Visibility",
-    "call_names",
-    "entry_fields",
-    "full_text",
-    "message_fields",
-    "origin_of",
-    "record_sections",
-    "sealed",
-    "speaker_of",
-    "visibility_of",
-]
-
 _SKETCH = 160
 _META = "isMeta"
 """What Claude Code calls messages that it wrote for itself."""

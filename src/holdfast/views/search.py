@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from holdfast.recall.asked import Told
     from holdfast.recall.shapes import Quote, Result
 
-__all__ = ["SearchHit", "marked_lines", "search_hits", "search_json"]
-
 _TOKENS_EACH = 2_000
 _MARKED = re.compile(r"(>>>(?:(?!>>>).)*?<<<)")
 

@@ -24,26 +24,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import CompactionRecord, Session
 
-__all__ = [
-    "EVERYTHING",
-    "LAST",
-    "UNTITLED",
-    "SessionFilter",
-    "SessionRow",
-    "admitted",
-    "compaction_fields",
-    "conversations",
-    "every_session",
-    "find_session",
-    "folder_meant",
-    "is_session_name",
-    "session_fields",
-    "state_of",
-    "store_figures",
-    "title_of",
-    "unknown_sources",
-]
-
 UNTITLED = "(no title)"
 _PAGE = 200
 _MENTIONS = 400

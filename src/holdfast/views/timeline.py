@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message
     from holdfast.transfer import StatedParent
 
-__all__ = [
-    "LineageNode",
-    "LineageTree",
-    "TimelineCompaction",
-    "TimelineEvent",
-    "TimelineFork",
-    "TimelineMessage",
-    "TimelineRewind",
-    "lineage_tree",
-    "parent_words",
-    "timeline",
-    "window_timeline",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class TimelineMessage:

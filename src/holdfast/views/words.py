@@ -6,19 +6,6 @@ import re
 import unicodedata
 from datetime import UTC, datetime
 
-__all__ = [
-    "ago",
-    "cells",
-    "clean",
-    "clock_time",
-    "counted",
-    "crop",
-    "iso_time",
-    "shortly_ago",
-    "spelled_out",
-    "visible",
-]
-
 _ELLIPSIS = "…"
 _COLORS = re.compile(r"\x1b\[[0-9;:]*m")
 """How programs color their output in a terminal; nothing else has anything to show for it."""

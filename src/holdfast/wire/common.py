@@ -20,42 +20,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Extras, Transcript
 
-__all__ = [
-    "CONTINUES",
-    "NO_CONTENT",
-    "Body",
-    "CallStep",
-    "Codec",
-    "Dialect",
-    "Identities",
-    "MediaKind",
-    "Misfit",
-    "SharedPrefix",
-    "Wire",
-    "WireTurn",
-    "check_pairing",
-    "content_parts",
-    "each",
-    "entries",
-    "grouped",
-    "is_plain",
-    "is_reachable",
-    "kind_in_words",
-    "kind_of",
-    "known_string",
-    "leftover",
-    "location",
-    "own",
-    "placeholder",
-    "plain_name",
-    "read_all",
-    "read_url",
-    "record",
-    "records",
-    "string",
-    "with_originals",
-]
-
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _NAME_LENGTH = 128
 MediaKind: TypeAlias = Literal["image", "audio", "video", "file"]

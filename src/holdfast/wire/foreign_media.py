@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from holdfast.wire.common import MediaKind
 
-__all__ = ["envelope_of", "read_foreign", "write_foreign"]
-
 _MEDIA_TYPES = ("media_type", "mime_type", "mimeType")
 _IMAGES: Mapping[str, MediaKind] = {"image_url": "image", "input_image": "image"}
 _SOURCES: Mapping[str, MediaKind] = {"image": "image", "document": "file"}

@@ -60,8 +60,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Extras, Part, Transcript
 
-__all__ = ["NAME", "decode", "encode", "validate"]
-
 NAME = "gemini"
 Reader: TypeAlias = "Callable[[str, str], str]"
 """Gives an id to what came without: from the id on the wire, perhaps empty, and the name."""

@@ -18,19 +18,6 @@ from holdfast.transcript.arguments import parsed
 if TYPE_CHECKING:
     from holdfast.wire.common import Wire
 
-__all__ = [
-    "arguments_in",
-    "as_object",
-    "encodable",
-    "free_text",
-    "is_json",
-    "object_in",
-    "read_object",
-    "value_of",
-    "wrapped",
-    "written",
-]
-
 _RAW = "arguments"
 _FREE = "input"
 _ENCODER = json.JSONEncoder(ensure_ascii=False)

@@ -24,26 +24,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part
 
-__all__ = [
-    "ANY_TAG",
-    "BLANK",
-    "CLOSE",
-    "END",
-    "NOTE",
-    "OPEN",
-    "OPENINGS",
-    "OURS",
-    "PREFIX",
-    "PREFIXES",
-    "TAG",
-    "MarkedSummary",
-    "escape",
-    "parted",
-    "read",
-    "spelled_out",
-    "write",
-]
-
 BLANK = "\n\n"
 OURS = "[holdfast summary v"
 """How every summary begins that holdfast writes."""

@@ -21,16 +21,6 @@ from holdfast.wire.recognition import recognized_dialect
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "AUTO",
-    "Given",
-    "MessageList",
-    "SdkObject",
-    "check_format",
-    "plain_messages",
-    "read_messages",
-]
-
 AUTO = "auto"
 """The dialect is told by the messages."""
 _PROMPT = frozenset({"role", "content"})

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Extras, Form, Part
 
-__all__ = ["SIGNS", "as_string", "as_words", "compose", "divided", "marked_texts", "portable"]
-
 SIGNS = (*OPENINGS, OPEN)
 """How a text begins in which something was marked; any other text is somebody's words."""
 

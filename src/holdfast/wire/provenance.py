@@ -23,21 +23,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Transcript
     from holdfast.wire.common import Body
 
-__all__ = [
-    "DIGITS",
-    "LABEL",
-    "MASKS",
-    "Sign",
-    "check_of",
-    "label_of",
-    "labelled",
-    "recognized",
-    "signed",
-    "unsigned",
-    "without_labels",
-    "written_labels",
-]
-
 LABEL = "holdfast"
 """The field of a message in a file, and where a message keeps what it said."""
 MASKS: Mapping[str, Wire] = {"openai": {"weight": 0}, "sharegpt": {"loss": False}}

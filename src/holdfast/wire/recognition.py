@@ -18,18 +18,6 @@ from holdfast.wire.sharegpt import ROLES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = [
-    "DialectSign",
-    "Verdict",
-    "agreed",
-    "dialect_of",
-    "is_answer",
-    "is_message",
-    "recognized_dialect",
-    "signs_in",
-    "verdict_on",
-]
-
 _SURE, _LIKELY, _HINT = 3, 2, 1
 """Nobody else writes this; others may carry it, as an image; most who write this are it."""
 

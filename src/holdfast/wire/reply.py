@@ -16,8 +16,6 @@ from holdfast.wire import DIALECTS, Body
 if TYPE_CHECKING:
     from holdfast.transcript import Transcript
 
-__all__ = ["Reply", "read_reply"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:

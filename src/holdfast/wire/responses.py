@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Extras, Form, Part, Transcript
 
-__all__ = ["NAME", "decode", "encode", "read_item", "validate"]
-
 NAME = "responses"
 _ITEM = f"{NAME}:item"
 ACTIONS = {

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ToolSpec", "write_tools"]
-
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:

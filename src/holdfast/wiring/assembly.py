@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from holdfast.tokens import Counter
     from holdfast.wiring.models import Writer
 
-__all__ = [
-    "WINDOW",
-    "Assembly",
-    "Configured",
-    "EngineOptions",
-    "Knobs",
-    "check_key",
-    "check_values",
-    "counter_of",
-    "engine_of",
-    "policy_of",
-]
-
 WINDOW = 200_000
 """Tokens that a model is taken to accept where nobody says otherwise."""
 

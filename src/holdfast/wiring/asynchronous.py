@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from holdfast.wire.tool_specs import ToolSpec
     from holdfast.wiring.conversations import ConversationOptions
 
-__all__ = ["AsyncConversation"]
-
 _FOREIGN = "holdfast-engine-tool"
 """Names the threads on which a plug-in answers: it may take its time, and stores must not wait."""
 _SETTERS = {"goal": "set_goal(...)", "title": "set_title(...)", "model": "switch_model(...)"}

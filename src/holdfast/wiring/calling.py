@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.providers.stream_adapter import StreamAssembler
     from holdfast.wire import Body
 
-__all__ = ["ATTEMPTS", "StreamRecorder", "is_context_overflow", "send_body"]
-
 ATTEMPTS = 3
 """How often a request is sent that is refused for its size."""
 Result = TypeVar("Result")

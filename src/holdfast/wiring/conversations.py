@@ -39,16 +39,6 @@ if TYPE_CHECKING:
     from holdfast.wiring.models import Writer
     from holdfast.wiring.stores import Place
 
-__all__ = [
-    "Conversation",
-    "ConversationOptions",
-    "dependencies",
-    "session_of",
-    "stored_conversation",
-    "with_kept",
-]
-
-
 Response = TypeVar("Response")
 Chunk = TypeVar("Chunk")
 

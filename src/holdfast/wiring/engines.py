@@ -37,20 +37,6 @@ if TYPE_CHECKING:
     from holdfast.wire.message_list import Given
     from holdfast.wiring.models import Writer
 
-__all__ = [
-    "BUILT_IN",
-    "Compressor",
-    "EngineFactory",
-    "EngineKnobs",
-    "compact",
-    "compress",
-    "engine_names",
-    "engine_trouble",
-    "engines_for",
-    "estimate_tokens",
-    "load_engine",
-]
-
 
 class Compressor(ChatEngine):
     """Compacts the messages of one conversation; the engine with the usual parts in place.

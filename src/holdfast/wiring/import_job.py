@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.transfer import SmallFile
 
-__all__ = [
-    "ImportJob",
-    "ImportResult",
-    "ImportStatus",
-    "collecting_seldom",
-    "places_here",
-    "rehearsal",
-]
-
 _SMALL = 300_000
 """Bytes of a find that is read whole, to be written together with others.
 

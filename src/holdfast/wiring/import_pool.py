@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.wiring.import_job import ImportResult
 
-__all__ = ["ImportPool", "Worker", "ended", "families_of", "forked", "ready", "spawned"]
-
 _WORTH_A_FORK = 1_000_000
 """Bytes for each process that is split off: to do so and to open the store takes a moment."""
 _WORTH_A_START = 8_000_000

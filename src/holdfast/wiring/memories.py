@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 
     _Maker: TypeAlias = Callable[[Settings, Mapping[str, str]], MemoryProvider]
 
-__all__ = [
-    "ENTRY_POINTS",
-    "fitted",
-    "memory_files_of",
-    "memory_folder",
-    "memory_hub_of",
-    "memory_names",
-    "memory_of",
-]
-
 _FOLDER = "memories"
 _BLOCK_SHARE = 4
 """What memory and project files may take of the window: a quarter."""

@@ -34,24 +34,6 @@ if TYPE_CHECKING:
         str | Callable[[str], str] | Callable[[str], Awaitable[str]] | Summarizer | None
     )
 
-__all__ = [
-    "LOCAL_MODEL",
-    "LOCAL_WINDOW",
-    "Endpoint",
-    "LocalWriter",
-    "configured_summarizer",
-    "is_local",
-    "known_window",
-    "local_model",
-    "main_summarizer",
-    "model_of",
-    "out_of_reach",
-    "provider_of",
-    "say_assumed",
-    "summarizer_by",
-    "summarizer_of",
-]
-
 _log = logging.getLogger(__name__)
 
 LOCAL_MODEL = "smollm2"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from holdfast.wiring.sessions import SessionCatalog
     from holdfast.wiring.stores import Place
 
-__all__ = ["Conversations"]
-
 _MOST_TOKENS = 2_000_000
 """Tokens of conversations that are kept although nobody holds them: some 30 MB."""
 _FEW = 64

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from holdfast.config import Settings
     from holdfast.session import Session
 
-__all__ = ["LOCAL", "Resumption", "bare_address", "resumption", "server_of", "settings_for"]
-
 LOCAL = "local"
 """The model of a conversation where nobody names one."""
 _LARGER_WINDOW = 1_000_000

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.wiring.stores import Place
 
-__all__ = ["Searching", "open_profile", "search_in", "session_search"]
-
 
 class Searching(SearchArguments, total=False):
     """What `session_search` takes as a function of the library."""

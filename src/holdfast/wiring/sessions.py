@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from holdfast.session import Session
     from holdfast.wiring.stores import Place
 
-__all__ = ["SessionCatalog", "SessionQuery", "sessions"]
-
 
 class SessionQuery(TypedDict, total=False):
     """Which sessions are wanted; what is not given narrows nothing."""

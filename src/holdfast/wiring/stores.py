@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Place: TypeAlias = str | Path | Store | None
 
-__all__ = ["file_behind", "open_store", "profile_names", "store_file", "store_of", "store_url"]
-
 _FILE = "holdfast.db"
 _PROFILES = "profiles"
 _OWN = "sqlite"

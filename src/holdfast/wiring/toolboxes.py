@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.ports import ChatModel, Store
     from holdfast.wire.tool_specs import ToolSpec
 
-__all__ = ["COMMAND_LIMIT", "CORE_TOOLS", "Kit", "toolbox_for"]
-
 CORE_TOOLS = (
     "read_file",
     "list_files",

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from holdfast.ports import ChatModel, Clock, Prompt
     from holdfast.session import Usage
 
-__all__ = ["UsageAccounting", "price_book"]
-
 _OFF = "off"
 
 

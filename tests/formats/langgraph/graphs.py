@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.catalog import Row
 
-__all__ = ["Saver", "human", "packed", "removal"]
-
 _PACK = msgspec.msgpack.encode
 _CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "remove": "RemoveMessage"}
 

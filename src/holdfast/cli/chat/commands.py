@@ -41,21 +41,6 @@ if TYPE_CHECKING:
     from holdfast.wiring.chats import Chats
     from holdfast.wiring.conversations import Conversation
 
-__all__ = [
-    "COMMANDS",
-    "aside",
-    "begin_anew",
-    "branch",
-    "chosen",
-    "export",
-    "listed",
-    "model",
-    "names",
-    "recent",
-    "resume",
-    "run",
-]
-
 _WHICH = "which one (number, part of the title or id; empty for none)? "
 _KEEP = "--keep"
 _MOST_LISTED = 15

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom, PromptReader
     from holdfast.cli.screen import Line
 
-__all__ = ["converse", "farewell", "greeting", "report_turns"]
-
 _ESCAPE = "//"
 """Begins a message that itself begins with a slash."""
 _ECHOED, _FRONT = 6, 4

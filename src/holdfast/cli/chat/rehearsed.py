@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.cli.chat.room import ChatRoom
     from holdfast.session import Entry
 
-__all__ = ["WindowPassage", "passages", "show_rehearsed", "telling"]
-
 _PATIENCE = 10.0
 """Seconds for a compaction that is under way when a rehearsal ends."""
 _INDENT = 20

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from holdfast.wiring.chats import Chats
     from holdfast.wiring.conversations import Conversation
 
-__all__ = [
-    "ChatRoom",
-    "CostStatus",
-    "LeaveChat",
-    "LineReader",
-    "PromptReader",
-    "memory_line",
-    "model_line",
-    "status_line",
-]
-
 _WARM = 0.85
 _BAR = 12
 _FULL, _EMPTY = "█", "░"

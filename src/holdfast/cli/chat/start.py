@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.config import Setting, Settings
     from holdfast.wiring.chats import ChatOptions, Chats
 
-__all__ = ["command"]
-
 _YES = frozenset({"y", "yes"})
 
 

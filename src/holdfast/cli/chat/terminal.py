@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from holdfast.cli.screen import Line
 
-__all__ = ["Below", "Terminal"]
-
 _PROMPT = "> "
 _MORE = ". "
 _REFRESH = 0.4

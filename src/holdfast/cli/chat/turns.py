@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import OutputScreen
     from holdfast.session import CompactionRecord
 
-__all__ = ["LineWrapper", "TurnView", "play", "readable", "show_news"]
-
 _FENCE = "```"
 _WIDE = 2
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.memory import Edit, Entries, Notebook, ProjectFile
     from holdfast.memory_providers.memory_files import MemoryFiles
 
-__all__ = ["add_command", "path_command", "remove_command", "replace_command", "show_command"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 target_flag = click.option(

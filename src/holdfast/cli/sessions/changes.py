@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Entry
 
-__all__ = [
-    "compress_command",
-    "end_command",
-    "fork_command",
-    "goal_command",
-    "pin_command",
-    "redo_command",
-    "rename_command",
-    "rewind_command",
-    "undo_command",
-]
-
 _ENDS = {"unchanged": Exit.NOTHING_TO_DO, "abandoned": Exit.FAILED}
 _STYLES = {"unchanged": "bold yellow", "abandoned": "bold red"}
 

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from holdfast.session import Session
     from holdfast.views.export import SessionExport
 
-__all__ = ["command", "export_command", "send_command"]
-
 
 class _Options(TrainingFlags):
     name: str | None

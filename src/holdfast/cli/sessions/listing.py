@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from holdfast.cli.screen import Line, OutputScreen
     from holdfast.views.sessions import SessionRow
 
-__all__ = ["list_command", "rows_drawn"]
-
 _ORDER = ("id", "used", "from", "model", "entries", "state", "forks", "fork", "title")
 _BY_WEIGHT = ("used", "from", "state", "entries", "forks", "fork", "model")
 """The columns beside id and title, what is wanted most first."""

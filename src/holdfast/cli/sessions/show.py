@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Message
     from holdfast.views.inspection import SessionDetails
 
-__all__ = ["entries_drawn", "show_command"]
-
 _LABEL = 12
 
 

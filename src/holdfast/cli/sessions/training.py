@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from holdfast.cli.store import OpenStore
     from holdfast.training import Example
 
-__all__ = ["TrainingFlags", "check_format", "export_for_training", "training_flags"]
-
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 _SHARES = re.compile(r"\d{1,2}(?:\.\d+)?(?:/\d{1,2}(?:\.\d+)?){1,2}")
 _PACKED = (".gz", ".zst")

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from holdfast.views.context_map import CompactionDiff
     from holdfast.views.timeline import LineageNode, LineageTree
 
-__all__ = ["diff_command", "tree_command"]
-
 _FINE = ("├─ ", "└─ ", "│  ", "   ")
 _COARSE = ("|- ", "`- ", "|  ", "   ")
 

@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Store
     from holdfast.session import Session
 
-__all__ = [
-    "backup_command",
-    "delete_command",
-    "prune_command",
-    "restore_command",
-    "unused_sessions",
-]
-
 _lineage_flag = click.option(
     "--lineage", is_flag=True, help="All sessions that came from one another, not this one alone."
 )

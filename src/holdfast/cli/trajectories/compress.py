@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from holdfast.trajectories.items import InputFile, SkippedInput
     from holdfast.trajectories.running import Executor
 
-__all__ = ["command"]
-
 _BLOCK = 1 << 20
 _NAMED = 20
 """Files that are named one by one, of those that hold no trajectory."""

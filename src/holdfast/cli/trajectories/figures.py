@@ -15,25 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.trajectories.metrics import Aggregate, Distribution, TrajectoryTotals
 
-__all__ = [
-    "PERCENTILES",
-    "BeforeAndAfter",
-    "Bins",
-    "changes",
-    "count_in_bins",
-    "counted_trajectories",
-    "facts",
-    "headline",
-    "largest_sources",
-    "outcomes",
-    "percentiles",
-    "round_edges",
-    "round_step",
-    "share",
-    "token_bins",
-    "token_edges",
-]
-
 PERCENTILES = (5, 25, 50, 75, 95)
 _SOURCES = 10
 _BLUR = 1.01

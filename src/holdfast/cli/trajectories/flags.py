@@ -15,8 +15,6 @@ from holdfast.formats import FORMATS
 from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.work import NATIVE
 
-__all__ = ["PACKINGS", "CompressFlags", "compress_flags", "read_bytes", "read_price", "read_share"]
-
 Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
 
 PACKINGS = {"none": "", "gz": ".gz", "zst": ".zst"}

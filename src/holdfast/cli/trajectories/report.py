@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from holdfast.cli.trajectories.figures import Bins
     from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
-__all__ = ["report_html"]
-
 _BINS = 30
 _REACH = 95
 """Per cent of the figures that are drawn to scale; the rest is one bar behind them."""

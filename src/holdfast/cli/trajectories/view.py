@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from holdfast.cli.trajectories.figures import Bins
     from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
-__all__ = ["drawn"]
-
 _WIDEST = 100
 """Bars that are longer say no more."""
 _BINS = 14

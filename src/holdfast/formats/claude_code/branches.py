@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.claude_code.lines import SessionLine
 
-__all__ = ["LinePlace", "LineTree", "LineWindows"]
-
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:

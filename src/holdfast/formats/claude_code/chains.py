@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.formats.claude_code.writer import LineContent
     from holdfast.formats.events import MessageEvent, StrandStarted
 
-__all__ = ["LineChain", "LineChains", "LineStamps", "WrittenLine"]
-
 _EPOCH = 946_684_800_000
 """The year 2000: a session that knows no time has to have one."""
 

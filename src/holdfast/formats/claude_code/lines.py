@@ -34,20 +34,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Transcript
 
-__all__ = [
-    "ABOUT",
-    "KEPT",
-    "MARK",
-    "PROMPT",
-    "QUEUED",
-    "SPOKEN",
-    "SYSTEM",
-    "SessionLine",
-    "StreamConverter",
-    "is_streamed",
-    "line_of",
-]
-
 MARK = "holdfast"
 """The key under which our writer says what the format has no word for; its program skips it."""
 PROMPT = "holdfast_prompt"

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["CLAUDE_CODE"]
-
 _TITLES = {"custom-title": ("customTitle", 3), "ai-title": ("aiTitle", 2)}
 _OLD_TITLE = 1
 _SAID = ("cwd", "gitBranch", "version", *ABOUT)

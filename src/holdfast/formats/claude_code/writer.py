@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.formats.claude_code.chains import LineChain
     from holdfast.formats.events import Event
 
-__all__ = ["LineContent", "write"]
-
 _CONTINUED = (
     "This session is being continued from a previous conversation that ran out of context. "
     "The summary:\n\n"

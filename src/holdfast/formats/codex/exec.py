@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from holdfast.formats.codex.exec_steps import ExecStep
     from holdfast.formats.events import Event
 
-__all__ = ["ExecReader", "is_printed", "sign_of"]
-
 _STARTS = {"thread.started": "thread_id", "session.created": "session_id"}
 """The first event, with where it names the conversation; the second is of the first releases."""
 _PHASES = {"item.started": "started", "item.updated": "updated", "item.completed": "completed"}

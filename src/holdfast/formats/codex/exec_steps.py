@@ -21,20 +21,6 @@ from holdfast.transcript import Media, Message, Role, Text, Thinking
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "EVENTS",
-    "ExecStep",
-    "MessageStep",
-    "PendingItem",
-    "PlanUpdated",
-    "ScreenError",
-    "ToolFinished",
-    "ToolStarted",
-    "event_steps",
-    "item_steps",
-    "spoken_by_model",
-]
-
 SHELL = "shell"
 PATCH = "apply_patch"
 _FAILED = frozenset(["failed", "declined", "errored"])

@@ -32,18 +32,6 @@ from holdfast.wire.responses import read_item
 if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
 
-__all__ = [
-    "CONVERSATION",
-    "NOTED",
-    "about_of",
-    "agent_item",
-    "is_prompt",
-    "message_of",
-    "spent_in",
-    "spoken",
-    "texts_of",
-]
-
 CONVERSATION = frozenset(
     [
         "agent_message",

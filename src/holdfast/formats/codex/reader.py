@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.session import Usage
 
-__all__ = ["CODEX"]
-
 BARE = frozenset(["id", "timestamp", "instructions"])
 """What the first line of the oldest rollouts has, whose items stand without an envelope."""
 _SURE_LINES = frozenset(["session_meta", "turn_context", "compacted"])

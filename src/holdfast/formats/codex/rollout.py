@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdfast.formats.codex.writer import RolloutItem
     from holdfast.transcript import Message
 
-__all__ = ["ReaderEcho", "RolloutWriter", "TurnWriter"]
-
 _STYLE = Style(None, compact=True)
 _EARLIEST = 946_684_800_000
 """The first moment of the year 2000, for a session that nobody knows the time of."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["AnswerTracker", "CompactionLine", "RolloutWindow", "replacement"]
-
 _PROMPT = "prompt"
 _CONTEXT = "context"
 _ANSWER = "answer"

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.transcript import Part
 
-__all__ = ["RolloutItem", "write"]
-
 _DIALECT = "responses"
 _SPELLING = f"{_DIALECT}:message"
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Part
 
-__all__ = ["Assets", "ConversationState", "about_of", "message_of", "request_of"]
-
 _MORE = ("repository", "repositoryHost", "gitRoot", "headCommit")
 
 

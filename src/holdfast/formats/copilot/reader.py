@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import ToolCall
 
-__all__ = ["COPILOT"]
-
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 _DETAILS = ("input", "output", "cache_read", "cache_write")
 _MAIN = "main"

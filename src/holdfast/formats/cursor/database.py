@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from holdfast.formats.reader import DatabaseQuery, Tables
     from holdfast.transcript import Part
 
-__all__ = ["CURSOR_CHAT", "ChatRoot", "root_of"]
-
 _MESSAGE = 1
 _FOLDER = 9
 _NAME_SIZE = 32

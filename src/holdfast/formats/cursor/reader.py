@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = ["CURSOR"]
-
 _SUFFIX = "ToolCall"
 _GOOD = frozenset(
     [

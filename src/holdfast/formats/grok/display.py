@@ -35,17 +35,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Part
 
-__all__ = [
-    "ANSWERS",
-    "CompactionStep",
-    "RewindStep",
-    "ScreenLog",
-    "ScreenMessage",
-    "ScreenStep",
-    "is_update",
-    "item_message",
-]
-
 ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 """The items that a model makes: those that stand together are one answer."""
 

@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
 
-__all__ = ["GROK"]
-
 _ITEM_FIELDS = ("prompt_index", "synthetic_reason")
 _KEPT = -1
 """The turn of what no way back takes."""

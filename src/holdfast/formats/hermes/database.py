@@ -46,17 +46,6 @@ if TYPE_CHECKING:
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
     from holdfast.session import Usage
 
-__all__ = [
-    "COLUMNS",
-    "HERMES_STATE",
-    "exported",
-    "fingerprint",
-    "is_failure",
-    "message_of",
-    "native_of",
-    "settings_of",
-]
-
 _MARKS = (
     ("_branched_from", Fork.BRANCH),
     ("_delegate_from", Fork.DELEGATION),

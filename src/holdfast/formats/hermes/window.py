@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import Event, MessageEvent
 
-__all__ = ["MessageRow", "RowFate", "row_events"]
-
 TOGETHER = 5e-6
 """How many seconds apart rows of one transaction are, at most."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.transcript import Part
 
-__all__ = ["BLOB", "call_made", "call_of", "content_of", "result_of", "shown_of", "spoken"]
-
 BLOB = "blobref:"
 """How the address begins of what Kimi keeps in a file of its own: its media type, then its name."""
 

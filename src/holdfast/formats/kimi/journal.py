@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 from holdfast.formats.kimi.content import BLOB, call_of, content_of, result_of, spoken
 
-__all__ = ["MARKS", "HistoryWindow", "JournalReader", "KeptMessages"]
-
 
 @dataclass(frozen=True, slots=True)
 class KeptMessages:

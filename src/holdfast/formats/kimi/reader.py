@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["KIMI"]
-
 _USAGE = ("input_other", "output", "input_cache_read", "input_cache_creation")
 
 

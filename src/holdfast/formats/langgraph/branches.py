@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.langgraph.messages import ChannelMessage
 
-__all__ = ["CheckpointBranches", "GraphCheckpoint"]
-
 Identity: TypeAlias = "tuple[str, bytes]"
 """A message is the same one as long as neither its id nor its words change."""
 NAMELESS = "~"

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from holdfast.formats.langgraph.messages import ChannelMessage
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
-__all__ = ["LANGGRAPH"]
-
 _CUSTOM = "messages"
 _PASSING = ("__start__", "__end__", "__input__", "__pregel", "__interrupt__", "branch:")
 """How channels are called that hold what a step is about to read, and nothing that lasts."""

@@ -46,24 +46,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Content, Part
     from holdfast.wire.common import MediaKind
 
-__all__ = [
-    "ORIGIN",
-    "REMOVAL",
-    "ROLES",
-    "ChannelMessage",
-    "PackedObject",
-    "StoredObject",
-    "UnreadableValue",
-    "built",
-    "decode",
-    "entry_of",
-    "is_summary",
-    "members",
-    "message_of",
-    "native_of",
-    "unpacked",
-]
-
 _SNAPSHOT = 7
 """The extension that holds a value of a channel as it is, and no object."""
 _SHORTEST = 3

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["OPENCODE", "OPENCODE_DATABASE"]
-
 _SPOKEN = frozenset(["user", "synthetic", "system"])
 
 

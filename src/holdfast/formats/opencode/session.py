@@ -45,18 +45,6 @@ if TYPE_CHECKING:
     from holdfast.session import Usage
     from holdfast.transcript import Content, Part
 
-__all__ = [
-    "KINDS",
-    "StoredMessage",
-    "callers_first",
-    "is_settled",
-    "pieces",
-    "said",
-    "session_events",
-    "usage_of",
-    "words_of",
-]
-
 KINDS = frozenset(
     "text reasoning tool file step-start step-finish patch snapshot agent subtask retry "
     "compaction".split()

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
 
-__all__ = ["OPENHANDS_EVENTS"]
-
 _OVER = frozenset(["completed", "failed"])
 
 

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.transcript import Media, Part
 
-__all__ = ["OPENHANDS", "OPENHANDS_FOLDER", "printed", "total_of"]
-
 
 def total_of(metrics: JsonObject) -> Usage:
     """Return what metrics add up to; calls count as far as they are listed."""

@@ -30,22 +30,6 @@ if TYPE_CHECKING:
     from holdfast.session import Usage
     from holdfast.transcript import Media, Part
 
-__all__ = [
-    "ORIGIN",
-    "SIDE",
-    "SUMMARY",
-    "SYSTEM",
-    "WINDOW",
-    "EntryMessage",
-    "is_heard",
-    "is_known",
-    "ran_note",
-    "read_blocks",
-    "spoken",
-    "time_of",
-    "usage_of",
-]
-
 ORIGIN = "pi"
 """Which system wrote the summaries; also where a part keeps fields of Pi's own."""
 _MIRRORS = frozenset(["delivery-mirror", "gateway-injected"])

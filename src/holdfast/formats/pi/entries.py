@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import About, MessageEvent, SourceMetadata
     from holdfast.transcript import Message, Part
 
-__all__ = [
-    "EntryContent",
-    "EntryIds",
-    "WrittenEntries",
-    "contents_of",
-    "copied",
-    "header",
-    "notes",
-    "summary_content",
-    "usage_of",
-]
-
 _APIS = {
     "anthropic": ("anthropic-messages", "anthropic"),
     "responses": ("openai-responses", "openai"),

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from holdfast.formats.source import SourceRecord
     from holdfast.formats.window_tracking import TreeNode
 
-__all__ = ["PI", "read_pi", "recognize_pi"]
-
 LANES = frozenset(["header", "entry", "lane", "fact", "record"])
 """What a line of version 4 may be."""
 _MAIN = "main"

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.window_tracking import TreeNode
 
-__all__ = ["write_openclaw", "write_pi"]
-
 
 @dataclass(frozen=True, slots=True)
 class WholeAnswer:

@@ -41,17 +41,6 @@ if TYPE_CHECKING:
     from holdfast.session import Addition, Change, Piece
     from holdfast.stores.memory.tables import Tables
 
-__all__ = [
-    "add_to",
-    "amend_session",
-    "append_drafts",
-    "change_window",
-    "insert_session",
-    "purge_sessions",
-    "spawn_child",
-    "trash_sessions",
-]
-
 _NOTHING = Usage()
 
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     )
     from holdfast.transcript import Message
 
-__all__ = ["MemoryStore", "open_memory"]
-
 _PREFIX = "memory:"
 _LONGEST_WAIT = 30.0
 """Seconds that a writer waits for another one."""

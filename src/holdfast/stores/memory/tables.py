@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdfast.session import CompactionRecord, Session, View
     from holdfast.transcript import Message
 
-__all__ = ["MessageRecord", "SessionRecord", "Tables", "copied_json"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdfast.session import Entry, Span
     from holdfast.stores.memory.tables import SessionRecord, Tables
 
-__all__ = ["FilteredWords", "WordLists", "shown_of_trash"]
-
 _TOKEN = re.compile(r"[^\W_]+")
 _MOST_BEGINNING = 2_000
 _stem = lru_cache(maxsize=1 << 15)(stem)

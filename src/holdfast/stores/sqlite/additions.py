@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from holdfast.session import Addition
     from holdfast.stores.sqlite.log import Words
 
-__all__ = ["add_all", "spawn_child"]
-
 
 def spawn_child(
     connection: sqlite3.Connection, spawn: Spawn, batch: Batch | None, places: Places

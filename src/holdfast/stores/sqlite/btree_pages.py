@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-__all__ = [
-    "DISTINCT",
-    "PAGE",
-    "PageRecord",
-    "Value",
-    "add_found_rows",
-    "has_header",
-    "last_number",
-    "records",
-]
-
 Value: TypeAlias = int | float | str | bytes | None
 
 PAGE = 4096

@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = [
-    "EXPECTED_SIZE",
-    "QuickCheck",
-    "blob_problem",
-    "copy_to",
-    "examine",
-    "is_sound",
-    "quick_check",
-    "row_problem",
-    "sync_directory",
-]
-
 _MOST = 100
 """Problems that are named one by one."""
 EXPECTED_SIZE = """max(

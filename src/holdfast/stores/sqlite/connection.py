@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["Database", "ReadTransaction", "WriteTransaction", "WriterTurns"]
-
 _T = TypeVar("_T")
 
 

@@ -13,16 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-__all__ = [
-    "EXPLAINED",
-    "explained",
-    "explaining",
-    "in_words",
-    "is_busy",
-    "is_damage",
-    "is_refusal",
-]
-
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _UNDECODABLE = "Could not decode to UTF-8"

@@ -40,26 +40,6 @@ if TYPE_CHECKING:
 
     from holdfast.recall.folding import Forms
 
-__all__ = [
-    "FIRST_TABLES",
-    "FORM",
-    "INDEX_TABLES",
-    "LIST_TABLES",
-    "MERGING",
-    "SEPARATOR",
-    "WAITING_TABLES",
-    "IndexReading",
-    "Vocabulary",
-    "WordIndex",
-    "add_spellings",
-    "build_index",
-    "clear_spellings",
-    "is_current",
-    "merge_some",
-    "waiting_spellings",
-    "words_with",
-]
-
 LIST_TABLES = ("CREATE TABLE spellings (word TEXT PRIMARY KEY) WITHOUT ROWID",)
 WAITING_TABLES = ("CREATE TABLE spellings_waiting (upto INTEGER PRIMARY KEY, words TEXT NOT NULL)",)
 """What came with a later version. A row is numbered by how many words wait, with its own."""

@@ -23,21 +23,6 @@ if TYPE_CHECKING:
     from holdfast.session import Draft, Usage
     from holdfast.transcript import Message
 
-__all__ = [
-    "NEWEST_ID",
-    "Batch",
-    "LogPlace",
-    "Words",
-    "append_batch",
-    "grown_by",
-    "latest_of",
-    "pin_new",
-    "prepare",
-    "put",
-    "put_message_blobs",
-    "write",
-]
-
 NEWEST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'messages'"
 """Gives the newest id that any message had: nothing when there never was one."""
 _INSERT = """

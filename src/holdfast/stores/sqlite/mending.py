@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from holdfast.stores.sqlite.index import WordIndex
 
-__all__ = ["mend", "set_aside"]
-
 _LOST = "[holdfast: this content was damaged in the store and could not be read]"
 _CREATED = re.compile(r"CREATE (?:VIRTUAL )?TABLE (\w+)")
 _SET_ASIDE = """

@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = [
-    "PAGES",
-    "PATIENCE",
-    "LockPatience",
-    "OpenedFile",
-    "begin",
-    "checkpoint",
-    "connect",
-    "migrate",
-    "open_file",
-]
-
 _OLDEST = (3, 35)
 _STATEMENTS = 256
 PAGES = 4_000

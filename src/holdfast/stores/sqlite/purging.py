@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from holdfast.stores.sqlite.connection import Database
     from holdfast.stores.sqlite.index import WordIndex
 
-__all__ = ["erase_where_free", "erasing", "finish_purges", "purge", "without_words"]
-
 
 def erase_where_free(connection: sqlite3.Connection) -> None:
     """Overwrite only what stands in a page that is written anyway."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from holdfast.stores.sqlite.rows import Row
 
-__all__ = ["NOTHING_LOST", "Copied", "Lost", "copy_tables", "tolerant"]
-
 _NUMBERED = (
     "sessions",
     "messages",

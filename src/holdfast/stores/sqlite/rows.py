@@ -30,36 +30,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-__all__ = [
-    "KINDS",
-    "ROLES",
-    "SELECT_SESSIONS",
-    "MessageRow",
-    "Row",
-    "compaction_from",
-    "fetcher",
-    "from_json",
-    "key_of",
-    "keyed_session",
-    "keys_of",
-    "lineage_of",
-    "live_key_of",
-    "names_of",
-    "pins_of",
-    "put_blobs",
-    "reading",
-    "references",
-    "session_from",
-    "session_of",
-    "state_of",
-    "stored_whole",
-    "text_from",
-    "to_json",
-    "to_text",
-    "view_from",
-    "whole_from",
-]
-
 Row: TypeAlias = tuple[Any, ...]
 MessageRow: TypeAlias = tuple[
     int, int, int, int, int, int, int, str | bytes, bytes | None, int | None

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from holdfast.stores.sqlite.connection import Database
 
-__all__ = ["Salvaged", "repair_database", "salvage", "save_readable"]
-
 _MERGED = "merged.db"
 """The damaged file with what waited beside it."""
 _NOTHING = "nothing could be read from it, so the fresh file is empty; a backup can take its place"

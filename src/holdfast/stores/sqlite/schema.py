@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from enum import StrEnum
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "SOUND", "TEXTS", "VERSION"]
-
 APPLICATION_ID = 0x484F4C44
 """`HOLD`: tells our files from other programs' databases."""
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from holdfast.recall import Node
 
-__all__ = ["MOST_HOLDING", "Lookup", "LookupSources", "SqlScope", "expression", "scope_of"]
-
 
 def expression(pattern: Node) -> str:
     """Return a whole pattern."""

@@ -28,28 +28,6 @@ if TYPE_CHECKING:
     from holdfast.ports import Amendment, Listing
     from holdfast.session import EndReason, Fork, Session
 
-__all__ = [
-    "ADDED_USAGE",
-    "NONE_USED",
-    "Grown",
-    "acquire_lease",
-    "add_usage",
-    "amend_session",
-    "counts",
-    "end_session",
-    "give_key",
-    "insert_session",
-    "key_name",
-    "list_sessions",
-    "release_lease",
-    "remember_value",
-    "remembered_value",
-    "restore_sessions",
-    "set_pin",
-    "take_key",
-    "trash_sessions",
-]
-
 NONE_USED = Usage()
 ADDED_USAGE = """
     calls = calls + ?, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     )
     from holdfast.transcript import Message
 
-__all__ = ["SqliteStore"]
-
 
 class SqliteStore:
     """Sessions in one file, for any number of threads and processes.

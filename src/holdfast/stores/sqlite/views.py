@@ -30,19 +30,6 @@ if TYPE_CHECKING:
 
     from holdfast.session import Cause, Change, CompactionRecord, View
 
-__all__ = [
-    "Places",
-    "apply_change",
-    "compactions_of",
-    "count_of_compactions",
-    "insert_view",
-    "move_to",
-    "prepare_change",
-    "said_after",
-    "show_change",
-    "views_of",
-]
-
 
 def prepare_change(change: Change) -> Batch:
     """Pack what a change derives, before anybody has to wait for it."""

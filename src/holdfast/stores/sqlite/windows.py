@@ -27,21 +27,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Message
 
-__all__ = [
-    "COLUMNS",
-    "count_of_said",
-    "entries_between",
-    "entry_of",
-    "head_of",
-    "refreshed_window",
-    "said_near",
-    "said_since",
-    "stored_spans",
-    "texts_of",
-    "whole_of",
-    "window_through",
-]
-
 COLUMNS = "id, session, position, role, kind, at, tokens, body, whole, stands_for"
 """The columns of a message, in the order that entries are made from."""
 

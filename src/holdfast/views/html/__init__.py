@@ -3,5 +3,3 @@
 A transcript is what strangers and programs wrote, so that nothing of it reaches the page but
 through `parts`. Read in this order: `parts`, `page`.
 """
-
-__all__: list[str] = []

@@ -42,18 +42,6 @@ if TYPE_CHECKING:
     from holdfast.views.context_map import WeighedMessage, WeighedWindow, WindowLimits
     from holdfast.views.timeline import TimelineEvent
 
-__all__ = [
-    "Jumps",
-    "SessionLineage",
-    "SessionPage",
-    "TimelineCounts",
-    "count_timeline",
-    "event_shown",
-    "head_shown",
-    "html_pieces",
-    "map_shown",
-]
-
 _BLOCKS = 240
 """Blocks of the map in order: more could not be told apart, and a finger needs fewer."""
 _WIDTH = 1000

@@ -38,19 +38,6 @@ if TYPE_CHECKING:
 
     _Rule = Callable[[object, Sequence[Token], int, object, object], str]
 
-__all__ = [
-    "attribute",
-    "escaped",
-    "folded",
-    "line_of",
-    "media_shown",
-    "part_shown",
-    "preformatted",
-    "prose",
-    "summary_shown",
-    "web_address",
-]
-
 _WEB = re.compile(r"https?://[^\s\"'<>\\^`{|}]{1,2000}", re.IGNORECASE)
 _ENCODED = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _INLINE = re.compile(r"data:[^,]{0,100};base64,", re.IGNORECASE)

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from holdfast.transcript import Content, Extras, Form, Part, Transcript
     from holdfast.wire.common import MediaKind
 
-__all__ = ["NAME", "decode", "encode", "read_said", "write_block", "write_media", "write_result"]
-
 NAME = "anthropic"
 _TEXT = frozenset({"type", "text"})
 _THINKING = frozenset({"type", "thinking", "signature"})

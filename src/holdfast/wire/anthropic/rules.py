@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from holdfast.wire.common import Body
 
-__all__ = ["validate"]
-
 _BREAKPOINTS = 4
 
 _ROLES = frozenset({"user", "assistant", "system"})

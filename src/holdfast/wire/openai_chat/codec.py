@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Content, Extras, Form, Part, Transcript
 
-__all__ = ["NAME", "ROLES", "decode", "encode", "merged_roles"]
-
 NAME = "openai"
 _CALL = f"{NAME}:call"
 _INNER = f"{NAME}:inner"

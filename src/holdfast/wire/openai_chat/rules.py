@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from holdfast.wire.common import Body
 
-__all__ = ["validate"]
-
 _PARTS = {
     "system": frozenset({"text"}),
     "developer": frozenset({"text"}),

@@ -21,28 +21,6 @@ if TYPE_CHECKING:
 
     from holdfast.transcript import Part
 
-__all__ = [
-    "NAME",
-    "ROLES",
-    "ROLE_NAMES",
-    "has_parts",
-    "is_words",
-    "parse_answers",
-    "parse_call",
-    "parse_reply",
-    "parse_thought",
-    "parts_in",
-    "read_answer",
-    "read_call",
-    "render_answer",
-    "render_answers",
-    "render_call",
-    "render_parts",
-    "render_reply",
-    "results_in",
-    "segments",
-]
-
 NAME = "sharegpt"
 _THINK, _THOUGHT = "<think>", "</think>"
 _CALL, _CALLED = "<tool_call>", "</tool_call>"
