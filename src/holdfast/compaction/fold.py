@@ -167,7 +167,8 @@ def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) 
         over = built.weight - goal
         if over <= 0 or not summary.text or budget <= least:
             return built
-        budget = max(budget - over - 8, least)
+        # By what the words weigh: less of a budget that they do not fill changes nothing.
+        budget = max(min(budget, told.count(summary.text)) - over - 8, least)
     return _Built(frame, without, Summarized(), scale.total(without))
 
 

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from struct import Struct
-from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never, cast
 
 from holdfast.transcript import (
     Media,
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     _Rare: TypeAlias = Recalled | Summary | Thinking | Media | Opaque
 
 _WHOLE = 2_048
-"""Longer texts are estimated from slices of this many characters in all."""
-_SLICES = 16
+"""Characters up to which every one of a text is looked at."""
+_SAMPLE = 1_024
+"""Characters in all of the slices from which longer texts are estimated."""
+_SLICES = 8
 _COPIED = 65_536
 """Characters of a text that is copied to take slices of it, which is twice as fast."""
 
@@ -129,14 +131,14 @@ class Estimator:
         if size <= _WHOLE:
             return round(self._tokens(text.encode("utf-8", "surrogatepass"))) or 1 if size else 0
         # Slices keep the cost of a huge text constant; evenly spread ones see every section.
-        stride, width = size // _SLICES, _WHOLE // _SLICES
+        stride, width = size // _SLICES, _SAMPLE // _SLICES
         if size <= _COPIED and text.isascii():
             raw = b"".join(_slices(stride, width).unpack_from(text.encode()))
         else:
             starts = range(0, stride * _SLICES, stride)
             sample = "".join([text[start : start + width] for start in starts])
             raw = sample.encode("utf-8", "surrogatepass")
-        return round(self._tokens(raw) * size / _WHOLE)
+        return round(self._tokens(raw) * size / _SAMPLE)
 
     def _tokens(self, raw: bytes) -> float:
         size = len(raw)
@@ -279,13 +281,17 @@ class Scale:
             known.tokens[id(message)] = raw
         return raw if self.ratio == 1.0 else round(raw * self.ratio)
 
+    def weights(self, messages: Iterable[Message]) -> tuple[int, ...]:
+        """Return the tokens of each of many messages."""
+        many = [*messages]
+        known = [*map(self._messages.tokens.get, map(id, many))]
+        if self.ratio == 1.0 and None not in known:
+            return tuple(cast("list[int]", known))
+        return tuple(map(self.weigh, many))
+
     def total(self, messages: Iterable[Message]) -> int:
         """Return the tokens of many messages."""
-        known = [*messages]
-        tokens = [*map(self._messages.tokens.get, map(id, known))]
-        if self.ratio == 1.0 and all(tokens):
-            return sum(filter(None, tokens))
-        return sum(map(self.weigh, known))
+        return sum(self.weights(messages))
 
     def text(self, text: str) -> int:
         """Return the tokens of bare words; those of a weighed message are not counted again."""

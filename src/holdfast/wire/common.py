@@ -212,23 +212,24 @@ def read_all(
 ) -> list[_Read]:
     """Read every message of a body; one that does not fit raises `DecodeError` with its place."""
     found: list[_Read] = []
-    for index, value in enumerate(values):
-        try:
-            found.append(read(value))
-        except Misfit as misfit:
-            path = f"{place}[{index}]{misfit.path}"
-            raise DecodeError(dialect, path, misfit.problem) from None
+    try:
+        for value in values:
+            found.append(read(value))  # noqa: PERF401 - what was read tells which one could not be
+    except Misfit as misfit:
+        path = f"{place}[{len(found)}]{misfit.path}"
+        raise DecodeError(dialect, path, misfit.problem) from None
     return found
 
 
 def each(values: object, path: str, read: Callable[[object], _Read]) -> tuple[_Read, ...]:
     """Read every entry of the list at `path`, naming the entry that cannot be read."""
     found: list[_Read] = []
-    for index, value in enumerate(entries(values, path)):
-        try:
-            found.append(read(value))
-        except Misfit as misfit:
-            raise Misfit(f"{path}[{index}]{misfit.path}", misfit.problem) from None
+    listed = entries(values, path)
+    try:
+        for value in listed:
+            found.append(read(value))  # noqa: PERF401 - what was read tells which one could not be
+    except Misfit as misfit:
+        raise Misfit(f"{path}[{len(found)}]{misfit.path}", misfit.problem) from None
     return tuple(found)
 
 

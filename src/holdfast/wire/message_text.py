@@ -43,6 +43,8 @@ SIGNS = (*OPENINGS, OPEN)
 """How a text begins in which something was marked; any other text is somebody's words."""
 
 _FRAME = "summary"
+_USER = Role.USER
+"""Looked up once: a member of an enumeration is found slowly."""
 _SEALED = (Thinking, Opaque)
 
 
@@ -53,16 +55,14 @@ def compose(
 
     Agents hand a summary over in a user's name. What a model says is its own, however it begins.
     """
-    for part in parts:
-        if isinstance(part, Text) and part.text.startswith(SIGNS):
-            # Return the message with what is marked in its texts as parts of their own.
-            message = Message(role, parts, form, extras=extras)
-            if role is not Role.USER:
-                return message
-            message = _with_summary(message)
-            found = parted(message.parts)
-            return message if found is message.parts else replace(message, parts=found)
-    return Message(role, parts, form, None, False, extras)  # noqa: FBT003
+    message = Message(role, parts, form, None, False, extras)  # noqa: FBT003
+    if role is not _USER or not any(
+        [isinstance(part, Text) and part.text.startswith(SIGNS) for part in parts]
+    ):
+        return message
+    message = _with_summary(message)
+    found = parted(message.parts)
+    return message if found is message.parts else replace(message, parts=found)
 
 
 def _with_summary(message: Message) -> Message:

@@ -62,15 +62,17 @@ _FREE = frozenset({"name", "input"})
 _SOUND = frozenset({"data", "format"})
 _INSIDE = frozenset({"name", "arguments"})
 _SPOKEN = frozenset({"role", "content"})
-_ASSISTANT = frozenset({"role", "content", "tool_calls", "function_call"})
+_ASSISTANT_FIELDS = frozenset({"role", "content", "tool_calls", "function_call"})
 _ANSWERED = frozenset({"role", "content", "tool_call_id"})
 _RESULT = f"{NAME}:result"
 """How a result without content was written, so that it is written that way again."""
 _REASONING = ("reasoning_content", "reasoning")
+# Looked up once: a member of an enumeration is found slowly, and each message asks for three.
+_USER, _ASSISTANT, _TOOL = Role.USER, Role.ASSISTANT, Role.TOOL
 ROLES = {
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
+    "user": _USER,
+    "assistant": _ASSISTANT,
+    "tool": _TOOL,
     "system": Role.SYSTEM,
     "developer": Role.SYSTEM,
     "function": Role.TOOL,
@@ -113,6 +115,13 @@ def read_content(value: object) -> Content:
 def read_call(value: object) -> ToolCall:
     """Read one tool call, of a function or of a tool that takes free text."""
     raw = record(value)
+    inside = raw.get("function")
+    if len(raw) == 3 and type(inside) is dict and len(inside) == 2 and "type" in raw:
+        # Nearly all are written so.
+        plain = cast("Wire", inside)
+        id_, name, text = raw.get("id"), plain.get("name"), plain.get("arguments")
+        if type(id_) is str and type(name) is str and type(text) is str:
+            return ToolCall(id_, name, text)
     call_id = string(raw, "id")
     if raw.get("type") == "custom":
         custom = record(raw.get("custom"), ".custom")
@@ -279,16 +288,15 @@ def read_message(unnamed: _UnnamedCalls, value: object) -> Message:
     name = raw.get("role")
     role = ROLES.get(name) if isinstance(name, str) else None
     content = raw.get("content")
-    if role is Role.USER and type(content) is str and len(raw) == 2:
-        if not content.startswith(SIGNS):
-            return Message(role, (Text(content),))
-    elif role is Role.TOOL:
+    if role is _TOOL:
         call_id = raw.get("tool_call_id")
         if name == "tool" and len(raw) == 3 and type(content) is str and type(call_id) is str:
             return Message(role, (ToolResult(call_id, (Text(content),)),))
         return read_tool_message(unnamed, raw)
-    elif role is Role.ASSISTANT:
+    if role is _ASSISTANT:
         return read_assistant(unnamed, raw)
+    if type(content) is str and role is _USER and len(raw) == 2 and not content.startswith(SIGNS):
+        return Message(role, (Text(content),))
     if role is None:
         raise Misfit(".role", f"unknown role {name!r}")
     extras = leftover(raw, _SPOKEN, NAME)
@@ -310,8 +318,9 @@ def _content(raw: Wire) -> tuple[tuple[Content, ...], Form]:
 def read_assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
     """Read a message of the assistant: reasoning, content and calls."""
     parts: list[Part] = []
-    extras = NO_EXTRAS if _ASSISTANT.issuperset(raw) else leftover(raw, _ASSISTANT, NAME)
-    if extras:
+    extras = NO_EXTRAS
+    if not _ASSISTANT_FIELDS.issuperset(raw):
+        extras = leftover(raw, _ASSISTANT_FIELDS, NAME)
         # Reasoning leaves the extras as thinking that knows the field it came from.
         fields = own(extras, NAME)
         found = [field for field in _REASONING if isinstance(fields.get(field), str)]
@@ -341,7 +350,7 @@ def read_assistant(unnamed: _UnnamedCalls, raw: Wire) -> Message:
         form = "" if form == "null" else form
     elif "function_call" in raw:
         extras = _noted(extras, "function_call", single)
-    return compose(Role.ASSISTANT, tuple(parts), form, extras)
+    return compose(_ASSISTANT, tuple(parts), form, extras)
 
 
 def _noted(extras: Extras, field: str, value: object) -> Extras:
