@@ -115,10 +115,9 @@ def read_content(value: object) -> Content:
 def read_call(value: object) -> ToolCall:
     """Read one tool call, of a function or of a tool that takes free text."""
     raw = record(value)
-    inside = raw.get("function")
-    if len(raw) == 3 and type(inside) is dict and len(inside) == 2 and "type" in raw:
+    plain = cast("Wire", raw.get("function"))
+    if len(raw) == 3 and "type" in raw and type(plain) is dict and len(plain) == 2:
         # Nearly all are written so.
-        plain = cast("Wire", inside)
         id_, name, text = raw.get("id"), plain.get("name"), plain.get("arguments")
         if type(id_) is str and type(name) is str and type(text) is str:
             return ToolCall(id_, name, text)
