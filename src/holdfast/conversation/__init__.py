@@ -1,6 +1,6 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
-Read in this order: `dependencies`, `system_prompt`, `window`, `live`, `decode_input`, `log`,
+Read in this order: `dependencies`, `window`, `live`, `decode_input`, `log`,
 `waiting`, `lease`, `passes`, `compactor`, `lineage`, `difference`, `status`, `stored`; for
 searching `session_chain`, `finding`, `search_runner`, `searching`.
 """

@@ -16,7 +16,7 @@ from holdfast.conversation.decode_input import (
     tool_answer,
     with_recalled,
 )
-from holdfast.conversation.system_prompt import PROMPT_KEY, bare_prompt, heading_of
+from holdfast.conversation.window import PROMPT_KEY, bare_prompt, heading_of
 from holdfast.errors import DecodeError, SessionEnded
 from holdfast.keywords import names_checked
 from holdfast.ports import Amendment

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
 from holdfast.conversation.dependencies import Strategy
 from holdfast.conversation.lease import Taken, hold_lease
-from holdfast.conversation.system_prompt import heading_of, with_prompt
 from holdfast.conversation.waiting import Summarize
+from holdfast.conversation.window import heading_of, with_prompt
 from holdfast.errors import Conflict, SessionEnded
 from holdfast.ports import Blocking
 from holdfast.session import (
