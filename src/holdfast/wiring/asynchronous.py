@@ -12,7 +12,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
 
 from holdfast.conversation import activate
-from holdfast.conversation.former_names import former_name
+from holdfast.conversation.decode_input import former_name
 from holdfast.conversation.waiting import await_, in_store, is_inside, settled
 from holdfast.deadline import in_thread
 from holdfast.errors import ConfigError
