@@ -1,7 +1,6 @@
 """The agent: a conversation, a model, tools and memory, joined to the loop of a turn.
 
-Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `session_tools`, `drafts`,
-`turn`, `delegating`; `rehearsal` holds the words of a demonstration.
+Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `drafts`, `turn`, `delegating`.
 
 Each name is loaded when it is first used: the search for files is a program of its own and needs
 none of the rest.
@@ -14,8 +13,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holdfast.agent.delegating import Delegate
-    from holdfast.agent.session_tools import Memory, PastSessions, Plan, memory_tools
-    from holdfast.agent.toolbox import Permission, Tool, Toolbox, ToolFailed
+    from holdfast.agent.toolbox import (
+        Memory,
+        PastSessions,
+        Permission,
+        Plan,
+        Tool,
+        Toolbox,
+        ToolFailed,
+        memory_tools,
+    )
     from holdfast.agent.turn import Agent, Caching, Habits
     from holdfast.agent.workplace import ListFiles, ReadFile, RunCommand, SearchFiles, Workplace
 
@@ -45,10 +52,10 @@ _HOMES = {
     "Delegate": "delegating",
     "Habits": "turn",
     "ListFiles": "workplace",
-    "Memory": "session_tools",
-    "PastSessions": "session_tools",
+    "Memory": "toolbox",
+    "PastSessions": "toolbox",
     "Permission": "toolbox",
-    "Plan": "session_tools",
+    "Plan": "toolbox",
     "ReadFile": "workplace",
     "RunCommand": "workplace",
     "SearchFiles": "workplace",
@@ -56,7 +63,7 @@ _HOMES = {
     "ToolFailed": "toolbox",
     "Toolbox": "toolbox",
     "Workplace": "workplace",
-    "memory_tools": "session_tools",
+    "memory_tools": "toolbox",
 }
 
 

@@ -40,7 +40,7 @@ from holdfast.transcript import is_user_word
 from holdfast.wire.reply import read_reply
 
 if TYPE_CHECKING:
-    from holdfast.agent.session_tools import Memory
+    from holdfast.agent.toolbox import Memory
     from holdfast.conversation import StoredConversation
     from holdfast.ports import ChatModel
     from holdfast.transcript import ToolCall
