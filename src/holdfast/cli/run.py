@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.pointing import AGENTS, pointing, url_of
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Unusable, silence_log, tell
+from holdfast.cli.serve import AGENTS, pointing, url_of
 from holdfast.config import load
 from holdfast.errors import ConfigError, MissingExtra
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from holdfast.cli.pointing import Pointing
+    from holdfast.cli.serve import Pointing
     from holdfast.config import Settings
 
 _NAMES = tuple(name for name in AGENTS if pointing(name, "").runs)
