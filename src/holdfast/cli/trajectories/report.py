@@ -10,7 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
-from holdfast.cli.trajectories.figures import (
+from holdfast.cli.trajectories.view import (
     PERCENTILES,
     changes,
     count_in_bins,
@@ -32,7 +32,7 @@ from holdfast.views.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.cli.trajectories.figures import Bins
+    from holdfast.cli.trajectories.view import Bins
     from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
 _BINS = 30
