@@ -182,7 +182,11 @@ class AutoCompactor:
         if not options.automatic:
             return
         if self._is_hygiene_due():
-            yield from self._hygiene()
+            try:
+                yield from self._pass(CompactionTrigger("hygiene"))
+            except HoldfastError as error:
+                # Whether the window can be sent as it is, is looked at next.
+                self.warn(error)
         if not self._is_window_due():
             return
         if self._fits() and (options.ahead_of_time or self.background.is_running):
@@ -267,13 +271,6 @@ class AutoCompactor:
         live = self._live
         due = live.deps.engine.is_hygiene_due(live.load, len(live.window.entries))
         return due and not (self.is_undone() and self._fits())
-
-    def _hygiene(self) -> Steps[None]:
-        try:
-            yield from self._pass(CompactionTrigger("hygiene"))
-        except HoldfastError as error:
-            # Whether the window can be sent as it is, is looked at next.
-            self.warn(error)
 
     def _is_window_due(self) -> bool:
         live, engine = self._live, self._live.deps.engine

@@ -21,8 +21,6 @@ from holdfast.wire.recognition import recognized_dialect
 from holdfast.wire.reply import Reply, read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from holdfast.transcript import Transcript
 
     Content: TypeAlias = str | Sequence[Mapping[str, object]]
@@ -189,7 +187,14 @@ def former_name(conversation: object, name: str) -> object:
         new = FORMER[name]
         warnings.warn(f"{kind}.{name} is now {new}", DeprecationWarning, stacklevel=3)
         method = getattr(conversation, new)
-        return _with_dialect(method) if name == "extend" else method
+        if name != "extend":
+            return method
+
+        def extend(messages: object, dialect: str = "", **named: str) -> object:
+            # The format had another keyword then.
+            return method(messages, **{"format": dialect, **named})
+
+        return extend
     meant = _GUESSES.get(name)
     if meant is None:
         public = [each for each in dir(type(conversation)) if not each.startswith("_")]
@@ -197,12 +202,3 @@ def former_name(conversation: object, name: str) -> object:
         meant = _GUESSES.get(close[0], close[0]) if close else None
     hint = f"; use {meant}" if meant else ""
     raise AttributeError(f"{kind} has no attribute {name!r}{hint}")
-
-
-def _with_dialect(add: Callable[..., object]) -> Callable[..., object]:
-    """Return `add` under the keyword by which `extend` knew the dialect."""
-
-    def extend(messages: object, dialect: str = "", **named: str) -> object:
-        return add(messages, **{"format": dialect, **named})
-
-    return extend

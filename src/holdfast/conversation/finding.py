@@ -110,8 +110,14 @@ class Finder:
             if len(chosen) >= self._count or not is_full:
                 break
         if is_flooded and len(chosen) < self._count:
-            self._look_deeper([root for root in seen if root not in chosen], chosen)
-        return self._ordered(chosen.values())[self._wanted.offset : self._count]
+            # Of these conversations no match counted so far.
+            for root in [each for each in seen if each not in chosen][:_DEEP_LOOKS]:
+                inside = replace(self._wanted.scope.filters, lineages=(root,))
+                self._choose(self._sorted(self._search(inside, _DEEP)), chosen)
+        found = list(chosen.values())
+        if self._wanted.sort != "relevance":
+            found.sort(key=lambda each: each.entry.at, reverse=self._wanted.sort == "newest")
+        return tuple(found[self._wanted.offset : self._count])
 
     def messages(self, *roots: str) -> tuple[Match, ...]:
         """Return the best matches of some lineages, or of all.
@@ -156,29 +162,16 @@ class Finder:
         for hit in hits:
             if len(chosen) >= self._count:
                 return
-            if hit.root_id in chosen or self._is_hidden(hit):
+            if hit.root_id in chosen:
+                continue
+            is_child = hit.session_id != hit.root_id
+            if is_child and self._wanted.scope.hides(self._store.session(hit.session_id)):
                 continue
             if hit.tier is MatchTier.SOME and hit.root_id in self._in_context:
                 # The words stand in the window; what has only some of them would be noise.
                 continue
             if match := self._counted(hit):
                 chosen[hit.root_id] = match
-
-    def _look_deeper(self, roots: list[str], chosen: dict[str, Match]) -> None:
-        """Look through conversations of which no match counted so far."""
-        for root in roots[:_DEEP_LOOKS]:
-            filters = replace(self._wanted.scope.filters, lineages=(root,))
-            self._choose(self._sorted(self._search(filters, _DEEP)), chosen)
-
-    def _ordered(self, found: Iterable[Match]) -> tuple[Match, ...]:
-        sort = self._wanted.sort
-        if sort == "relevance":
-            return tuple(found)
-        return tuple(sorted(found, key=lambda each: each.entry.at, reverse=sort == "newest"))
-
-    def _is_hidden(self, hit: Hit) -> bool:
-        is_child = hit.session_id != hit.root_id
-        return is_child and self._wanted.scope.hides(self._store.session(hit.session_id))
 
     def _counted(self, hit: Hit) -> Match | None:
         """Return a match unless it repeats what is known, or somebody else said it."""

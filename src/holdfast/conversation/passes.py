@@ -106,7 +106,11 @@ def compaction_pass(
         engine.host = replace(engine.host, goal=session.goal, remembered=())
         request = replace(
             trigger.request,
-            stored=_results(window.entries),
+            stored={
+                result.call_id: entry.id
+                for entry in window.entries
+                for result in entry.message.results
+            },
             before_folding=_Notes(deps.before_folding) if deps.before_folding else None,
             recall=deps.options.recall,
         )
@@ -166,11 +170,6 @@ def _marks(message: Message) -> Iterator[object]:
     yield from (("result", result.call_id) for result in message.results)
     if message.role is Role.SYSTEM:
         yield Role.SYSTEM
-
-
-def _results(entries: tuple[Entry, ...]) -> dict[str, int]:
-    """Return which entry answers which call."""
-    return {result.call_id: entry.id for entry in entries for result in entry.message.results}
 
 
 def abandoned(transcript: Transcript, reason: str) -> CompactionReport:

@@ -172,14 +172,21 @@ def trashed_view_of(store: Store, lineage: Sequence[Session], entry: Entry) -> T
 
 def chain_from(store: Store, lineage: Sequence[Session], id_: str) -> SessionChain:
     """Return the conversation that a session belongs to, up to the session where it goes on now."""
-    leaf = latest_leaf([each for each in lineage if not _is_elsewhere(each, id_)], id_)
+    leaf = latest_leaf(
+        [each for each in lineage if not (each.fork is Fork.RESET and each.id != id_)], id_
+    )
     path = path_to(lineage, leaf.id)
     begins = [index for index, session in enumerate(path) if session.fork in _BEGINS]
     path = path[begins[-1] if begins else 0 :]
     ends: dict[str, int] = {}
     for child in path[1:]:
         if child.fork in _SHARES:
-            _cut(store, child, ends)
+            # A child left its parent at the last thing that its first window shows.
+            forks = [view for view in store.views(child.id) if view.cause is Cause.FORK]
+            if forks and forks[0].spans and child.parent is not None:
+                ends[child.parent] = 0
+                last = forks[0].spans[-1]
+                ends[last.session] = last.last
     return SessionChain(
         store,
         tuple(
@@ -188,16 +195,3 @@ def chain_from(store: Store, lineage: Sequence[Session], id_: str) -> SessionCha
             if session.trashed is None or session.id == id_
         ),
     )
-
-
-def _is_elsewhere(session: Session, id_: str) -> bool:
-    return session.fork is Fork.RESET and session.id != id_
-
-
-def _cut(store: Store, child: Session, ends: dict[str, int]) -> None:
-    """Note where a child left its parent: the last thing that its first window shows."""
-    forks = [view for view in store.views(child.id) if view.cause is Cause.FORK]
-    if forks and forks[0].spans and child.parent is not None:
-        ends[child.parent] = 0
-        last = forks[0].spans[-1]
-        ends[last.session] = last.last

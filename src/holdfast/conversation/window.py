@@ -136,7 +136,11 @@ class _Written:
     def plus(self, fresh: Sequence[dict[str, object]]) -> _Written:
         """Return it with messages more at its end."""
         start = len(self.messages)
-        nested = [index for index, each in enumerate(fresh, start) if _is_nested(each)]
+        nested = [
+            index
+            for index, each in enumerate(fresh, start)
+            if any(isinstance(value, (dict, list)) for value in each.values())
+        ]
         return _Written(self.prefix, (*self.messages, *fresh), (*self.nested, *nested))
 
     def body(self) -> Body:
@@ -258,10 +262,6 @@ def _pinned(entry: Entry, pins: frozenset[int]) -> Entry:
     if entry.message.pinned == is_pinned:
         return entry
     return replace(entry, message=replace(entry.message, pinned=is_pinned))
-
-
-def _is_nested(message: dict[str, object]) -> bool:
-    return any(isinstance(value, (dict, list)) for value in message.values())
 
 
 def _copied(fields: dict[str, object]) -> dict[str, object]:
