@@ -91,24 +91,21 @@ class Delegate:
         child.set_system(_PROMPT)
         try:
             with self._running(title):
-                return self._result(child)
+                agent = Agent(child, self._model, self._tools_for(child), habits=self._habits)
+                turn = agent.answer()
+                try:
+                    for event in turn:
+                        self._on_event(event)
+                        if isinstance(event, Done):
+                            return event.reply.strip() or "the sub-agent ended without a word"
+                        if isinstance(event, Stopped):
+                            raise ToolFailed(f"the sub-agent stopped: {event.reason}")
+                finally:
+                    # An interruption stops the sub-agent too, and keeps what it had said.
+                    turn.close()
+                raise ToolFailed("the sub-agent ended without an answer")
         finally:
             child.end(EndReason.SUBAGENT)
-
-    def _result(self, child: StoredConversation) -> str:
-        agent = Agent(child, self._model, self._tools_for(child), habits=self._habits)
-        turn = agent.answer()
-        try:
-            for event in turn:
-                self._on_event(event)
-                if isinstance(event, Done):
-                    return event.reply.strip() or "the sub-agent ended without a word"
-                if isinstance(event, Stopped):
-                    raise ToolFailed(f"the sub-agent stopped: {event.reason}")
-        finally:
-            # An interruption stops the sub-agent too, and keeps what it had said.
-            turn.close()
-        raise ToolFailed("the sub-agent ended without an answer")
 
     @contextmanager
     def _running(self, title: str) -> Generator[None]:

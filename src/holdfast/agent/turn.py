@@ -118,24 +118,19 @@ def scrubbed(answer: Answer) -> Answer:
         if not isinstance(each, dict):
             continue
         message = cast("dict[str, object]", each)
-        words, thoughts = _slots(message)
-        _scrub(words)
+        parts = _parts(message.get("content"))
+        words = [(part, "text") for part in parts if part.get("type", "text") == "text"]
+        thoughts = [
+            (part, "thinking")
+            for part in parts
+            # What is sealed must stay as it is.
+            if part.get("type") == "thinking" and not part.get("signature")
+        ]
+        _scrub([(message, "content"), *words, (message, "refusal")])
         _scrub(thoughts)
         for name in _REASONING:
             _scrub([(message, name)])
     return answer if copy == answer else copy
-
-
-def _slots(message: dict[str, object]) -> tuple[list[_Slot], list[_Slot]]:
-    """Return where the words of a message stand, and where its unsealed thoughts do."""
-    parts = _parts(message.get("content"))
-    words = [(part, "text") for part in parts if part.get("type", "text") == "text"]
-    thoughts = [
-        (part, "thinking")
-        for part in parts
-        if part.get("type") == "thinking" and not part.get("signature")
-    ]
-    return [(message, "content"), *words, (message, "refusal")], thoughts
 
 
 def _scrub(slots: list[_Slot]) -> None:

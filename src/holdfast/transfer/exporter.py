@@ -320,7 +320,12 @@ class _Exporter:
             known = self._shown.pop(session.id, None)
             shown = views_of(self._store, session) if known is None else known
             yield from self._own(session, strand, shown, PendingChildren(children))
-        yield from self._undone(last, strand, shown)
+        # The user took a change back.
+        if shown.newest is not None and self._store.head(last.id).view != shown.newest:
+            self._line += 1
+            entries = self._store.window(last.id).entries
+            shows = self._keys.of_entries(entries)
+            yield RewindEvent(strand=strand, line=self._line, shows=shows, at=None)
 
     def _about(self, first: Session, last: Session) -> About:
         """Return what is known of a strand that is told by itself.
@@ -401,14 +406,6 @@ class _Exporter:
             tokens_before=whole(known.get("tokens_before")),
             tokens_after=whole(known.get("tokens_after")),
         )
-
-    def _undone(self, session: Session, strand: str, shown: SessionViews) -> Iterator[Event]:
-        """Tell which view shows, where the user took a change back."""
-        if shown.newest is not None and self._store.head(session.id).view != shown.newest:
-            self._line += 1
-            entries = self._store.window(session.id).entries
-            shows = self._keys.of_entries(entries)
-            yield RewindEvent(strand=strand, line=self._line, shows=shows, at=None)
 
     def tell_child(self, child: DueChild) -> Iterator[Event | DueChild]:
         """Return the events of a child, as a strand of its own."""

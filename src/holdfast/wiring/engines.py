@@ -322,19 +322,14 @@ def _guests(engine: ContextEngine, hosting: EngineFactory) -> Callable[[], Windo
         # The caller holds the first: a copy would leave its counters at nothing.
         return unused.pop() if unused else twin(engine)
 
-    name = _name_of(engine)
-    return lambda: _hosted(PluginThread(name, make, deadline=hosting.deadline), hosting)
-
-
-def _name_of(engine: object) -> str:
-    """Return what an engine calls itself, or what its class is called where it does not say."""
     kind = type(engine).__name__
 
     def ask() -> str:
         return "".join(str(getattr(engine, "name", kind)))
 
     ending = PluginThread(kind, lambda: engine, deadline=_QUICK).run(ask)
-    return cast("str", ending.value) if isinstance(ending, Returned) else kind
+    name = cast("str", ending.value) if isinstance(ending, Returned) else kind
+    return lambda: _hosted(PluginThread(name, make, deadline=hosting.deadline), hosting)
 
 
 def _hosted(guest: PluginThread, hosting: EngineFactory) -> PluginEngine:

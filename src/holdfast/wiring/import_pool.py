@@ -300,7 +300,12 @@ class ImportPool:
         while waiting or busy:
             while waiting and idle:
                 worker = idle.pop()
-                worker.give(_load(waiting, most))
+                # The largest, or some of the small ones.
+                load = [*waiting.popleft()]
+                size = _size(load)
+                while waiting and (size := size + _size(waiting[0])) <= most:
+                    load += waiting.popleft()
+                worker.give(load)
                 busy.append(worker)
             for worker in ready(busy):
                 busy.remove(worker)
@@ -316,15 +321,6 @@ class ImportPool:
 
 def _size(family: _Family) -> int:
     return sum(found.size for found in family)
-
-
-def _load(waiting: deque[_Family], most: int) -> _Family:
-    """Return what a process is to take next: the largest, or some of the small ones."""
-    load = [*waiting.popleft()]
-    size = _size(load)
-    while waiting and (size := size + _size(waiting[0])) <= most:
-        load += waiting.popleft()
-    return load
 
 
 def families_of(finds: Sequence[FoundFile]) -> list[_Family]:
