@@ -119,54 +119,50 @@ def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
     NOT, -word and parentheses; any other punctuation is safe. T is a time such as 2026-11-15, 7d,
     12h or yesterday. The exit code is 3 when nothing was found.
     """
+    query = " ".join(options["query"])
     try:
         settings = configuration(options).settings
         with opened_store(settings, as_json=as_json) as opened:
-            return _searched(opened, options)
+            # Imported only here, so that help does not wait for it.
+            from holdfast.views.search import search_hits, search_json
+            from holdfast.views.sessions import find_session
+            from holdfast.wiring.searching import search_in
+
+            named = options["session"]
+            ids = _narrowed(opened, options)
+            if ids == ():
+                return _none("no session is like that", query, as_json=as_json)
+            scope = Scope(
+                roles=tuple(map(Role, options["roles"])),
+                sources=meant_sources(options["sources"]),
+                since=options["since"],
+                until=options["until"],
+                sessions=ids or (),
+                include_subagents=options["all_sources"],
+            )
+            limit, offset, sort = options["limit"], options["offset"], options["sort"]
+            shape: Discovery | Inside
+            if named:
+                id_ = find_session(opened.store, named).id
+                shape = Inside(
+                    query=query, session_id=id_, scope=scope, limit=limit, sort=sort, offset=offset
+                )
+            else:
+                shape = Discovery(query=query, scope=scope, limit=limit, sort=sort, offset=offset)
+            found = search_in(opened.store).look(Asked(shape, include_current=True))
+            if isinstance(found, Wrong):
+                return _none(found.problem, query, as_json=as_json)
+            if not search_hits(found):
+                hint = _hint(opened, options, is_narrowed=ids is not None)
+                return _none(hint, query, as_json=as_json)
+            if as_json:
+                show_json(search_json(found, limit))
+            else:
+                view = screen()
+                view.show(hits_drawn(found, view, now_ms(), is_within=named is not None))
+            return Exit.DONE
     except NoSessions as absence:
-        return _none(str(absence), " ".join(options["query"]), as_json=as_json)
-
-
-def _searched(opened: OpenStore, options: _Options) -> Exit:
-    # Imported only here, so that help does not wait for it.
-    from holdfast.views.search import search_hits, search_json
-    from holdfast.views.sessions import find_session
-    from holdfast.wiring.searching import search_in
-
-    query = " ".join(options["query"])
-    named = options["session"]
-    ids = _narrowed(opened, options)
-    if ids == ():
-        return _none("no session is like that", query, as_json=opened.as_json)
-    scope = Scope(
-        roles=tuple(map(Role, options["roles"])),
-        sources=meant_sources(options["sources"]),
-        since=options["since"],
-        until=options["until"],
-        sessions=ids or (),
-        include_subagents=options["all_sources"],
-    )
-    limit, offset, sort = options["limit"], options["offset"], options["sort"]
-    shape: Discovery | Inside
-    if named:
-        id_ = find_session(opened.store, named).id
-        shape = Inside(
-            query=query, session_id=id_, scope=scope, limit=limit, sort=sort, offset=offset
-        )
-    else:
-        shape = Discovery(query=query, scope=scope, limit=limit, sort=sort, offset=offset)
-    found = search_in(opened.store).look(Asked(shape, include_current=True))
-    if isinstance(found, Wrong):
-        return _none(found.problem, query, as_json=opened.as_json)
-    if not search_hits(found):
-        hint = _hint(opened, options, is_narrowed=ids is not None)
-        return _none(hint, query, as_json=opened.as_json)
-    if opened.as_json:
-        show_json(search_json(found, options["limit"]))
-    else:
-        view = screen()
-        view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
-    return Exit.DONE
+        return _none(str(absence), query, as_json=as_json)
 
 
 def _narrowed(opened: OpenStore, options: _Options) -> tuple[str, ...] | None:

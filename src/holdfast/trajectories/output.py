@@ -174,7 +174,18 @@ class RunOutput:
     def write(self, lines: BatchLines) -> None:
         """Add what a batch made."""
         if self.files.is_folder and self._mark.in_shard >= self.files.shard_bytes:
-            self._next_shard()
+            # The shard is whole, and the next one begins.
+            self._checkpoint()
+            self._sync()
+            self._streams["trajectories"].close()
+            whole = self._place("trajectories")
+            sizes = {**self._mark.sizes, "trajectories": 0}
+            self._mark = replace(self._mark, shard=self._mark.shard + 1, in_shard=0, sizes=sizes)
+            # Noted before the file gets its name: a kill between the two leaves it whole, and it is
+            # given its name when the run goes on.
+            self._journal.note(asdict(self._mark))
+            self._publish(whole)
+            self._open_stream("trajectories", 0)
         packed = _packed(lines.trajectories, self.files.packing)
         self._mark = replace(
             self._mark,
@@ -267,19 +278,6 @@ class RunOutput:
         if kind == "trajectories":
             return self.files.shard(self._mark.shard)
         return self.files.beside(f"{kind}.jsonl")
-
-    def _next_shard(self) -> None:
-        self._checkpoint()
-        self._sync()
-        self._streams["trajectories"].close()
-        whole = self._place("trajectories")
-        sizes = {**self._mark.sizes, "trajectories": 0}
-        self._mark = replace(self._mark, shard=self._mark.shard + 1, in_shard=0, sizes=sizes)
-        # Noted before the file gets its name: a kill between the two leaves it whole, and it is
-        # given its name when the run goes on.
-        self._journal.note(asdict(self._mark))
-        self._publish(whole)
-        self._open_stream("trajectories", 0)
 
     def _publish(self, place: Path) -> None:
         """Give a file that is whole its name; an empty list of failures is no file at all."""

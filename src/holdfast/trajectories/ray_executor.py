@@ -80,7 +80,16 @@ class RayExecutor:
         Raises:
             RayFailed: it does not start or answer, or its nodes have another version of holdfast.
         """
-        _prepare_environment(is_local=self._address == _LOCAL)
+        # Ray is to report nothing, and to keep no credential on the disk.
+        usual = {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+            "RAY_COLOR_PREFIX": "0",
+        }
+        if self._address == _LOCAL and "RAY_AUTH_MODE" not in os.environ:
+            usual |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        for name, value in usual.items():
+            os.environ.setdefault(name, value)
         # Workers are started as long as this lasts.
         self._stack.enter_context(safe_path())
         self._before = signal.getsignal(signal.SIGTERM)
@@ -206,19 +215,6 @@ def version() -> str:
 
 def _ray() -> Any:
     return import_module("ray")
-
-
-def _prepare_environment(*, is_local: bool) -> None:
-    """Say before Ray is loaded that it reports nothing, and keeps no credential on the disk."""
-    usual = {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-        "RAY_COLOR_PREFIX": "0",
-    }
-    if is_local and "RAY_AUTH_MODE" not in os.environ:
-        usual |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    for name, value in usual.items():
-        os.environ.setdefault(name, value)
 
 
 def _reach(address: str) -> None:

@@ -267,7 +267,22 @@ def run(
     if summarizer is not None:
         outcomes = _summarized(outcomes, summarizer, work)
     for batch, found in outcomes:
-        output.write(_lines(batch, found))
+        trajectories: list[bytes] = []
+        metrics: list[str] = []
+        failed: list[str] = []
+        for outcome in found:
+            metrics.append(json.dumps(_figures(batch.source, outcome), ensure_ascii=False))
+            if isinstance(outcome, FinishedTrajectory):
+                trajectories.append(outcome.line)
+            elif isinstance(outcome, Failed):
+                aside = {
+                    "source": batch.source,
+                    "number": outcome.number,
+                    "error": outcome.error,
+                    "content": outcome.content,
+                }
+                failed.append(json.dumps(aside, ensure_ascii=False))
+        output.write(BatchLines(b"".join(trajectories), _joined(metrics), _joined(failed)))
         progress.done(len(found))
 
 
@@ -282,25 +297,6 @@ def figures(
             aggregate.add(_figures(batch.source, outcome))
         progress.done(len(found))
     return aggregate
-
-
-def _lines(batch: TrajectoryBatch, outcomes: Iterable[Outcome]) -> BatchLines:
-    trajectories: list[bytes] = []
-    metrics: list[str] = []
-    failed: list[str] = []
-    for outcome in outcomes:
-        metrics.append(json.dumps(_figures(batch.source, outcome), ensure_ascii=False))
-        if isinstance(outcome, FinishedTrajectory):
-            trajectories.append(outcome.line)
-        elif isinstance(outcome, Failed):
-            aside = {
-                "source": batch.source,
-                "number": outcome.number,
-                "error": outcome.error,
-                "content": outcome.content,
-            }
-            failed.append(json.dumps(aside, ensure_ascii=False))
-    return BatchLines(b"".join(trajectories), _joined(metrics), _joined(failed))
 
 
 def _joined(lines: Iterable[str]) -> bytes:
