@@ -21,7 +21,6 @@ from holdfast.views.words import cells, clean, crop, spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
     from typing import BinaryIO, TextIO, TypeAlias
 
     from rich.progress import Progress, ProgressColumn
@@ -286,12 +285,7 @@ class ProgressMeter:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Take the display away."""
         self.end()
 

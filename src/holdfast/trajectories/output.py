@@ -17,13 +17,10 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from holdfast.errors import HoldfastError, MissingExtra
 from holdfast.formats.json_access import mapping, parsed
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _SHARD_BYTES = 256 << 20
 _EVERY = 1.0
@@ -158,12 +155,7 @@ class RunOutput:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the files; what is written so far can be gone on with."""
         if not self._is_ending:
             with suppress(OSError):

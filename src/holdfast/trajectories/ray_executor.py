@@ -32,7 +32,6 @@ from holdfast.trajectories.work import process
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
-    from types import TracebackType
 
     from holdfast.trajectories.items import TrajectoryBatch
     from holdfast.trajectories.work import Outcome, Work
@@ -120,12 +119,7 @@ class RayExecutor:
             raise RayFailed(f"Ray did not start at {self._address}: {error}") from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End Ray here, or leave the cluster."""
         self._end()
 

@@ -60,7 +60,6 @@ from holdfast.wiring.models import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
     from holdfast.tokens import Counter
     from holdfast.trajectories.compression import Prepared
@@ -112,12 +111,7 @@ class PoolExecutor:
         self._pool.submit(os.getpid).result()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the processes; what they have not begun is not begun."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)

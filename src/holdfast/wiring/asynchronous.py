@@ -23,7 +23,6 @@ from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from types import TracebackType
 
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.decode_input import Content
@@ -283,12 +282,7 @@ class AsyncConversation:
         """Use the conversation for a while."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the store."""
         await self.close()
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkContext, SpawnContext
     from multiprocessing.process import BaseProcess
-    from types import TracebackType
 
     from holdfast.agent_files.detection import Look, ReadOptions
     from holdfast.agent_files.finding import File
@@ -220,12 +219,7 @@ class ImportPool:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """End the processes: at once if something went wrong here."""
         workers, self._workers = self._workers, []
         ended(workers, at_once=error is not None)
