@@ -42,10 +42,6 @@ _PROMPT = (
 _LABEL = 120
 
 
-def _unheard(event: Event) -> None:
-    del event
-
-
 class Delegate:
     """Runs sub-agents for a conversation; a sub-agent has no `delegate` of its own."""
 
@@ -56,7 +52,7 @@ class Delegate:
         tools_for: Callable[[StoredConversation], Toolbox],
         *,
         habits: Habits = Habits(),  # noqa: B008 - a frozen value
-        on_event: Callable[[Event], None] = _unheard,
+        on_event: Callable[[Event], None] = lambda _: None,
     ) -> None:
         """Join the parts.
 

@@ -102,15 +102,10 @@ class Tool(Protocol):
         ...
 
 
-def _nobody(permission: Permission) -> bool:
-    del permission
-    return False
-
-
 class Toolbox:
     """The tools of one agent, by name."""
 
-    def __init__(self, tools: Iterable[Tool] = (), *, approve: Approve = _nobody) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), *, approve: Approve = lambda _: False) -> None:
         """Join the tools.
 
         Args:

@@ -123,17 +123,13 @@ def compress_input(
         same = isinstance(report.result, Unchanged) and to is None and wish.conversation is None
         content = source.content if same else None
         content = content or _written(document, before, report, to)
-    return Compressed(report, document.format, content, tuple(_left_out(document, to)))
-
-
-def _left_out(document: Document, to: str | None) -> Iterator[str]:
-    yield from (f"line {each.line}: {each.reason}" for each in document.problems)
-    if to is None or document.envelope is None:
-        return
-    total = len(document.envelope.messages)
-    for earlier, aside in enumerate(document.envelope.asides):
-        index = total - aside.following + earlier
-        yield f"message {index}: {to} has no role {aside.value.get('role')!r}"
+    left_out = [f"line {each.line}: {each.reason}" for each in document.problems]
+    if to is not None and document.envelope is not None:
+        total = len(document.envelope.messages)
+        for earlier, aside in enumerate(document.envelope.asides):
+            index = total - aside.following + earlier
+            left_out.append(f"message {index}: {to} has no role {aside.value.get('role')!r}")
+    return Compressed(report, document.format, content, tuple(left_out))
 
 
 def _written(

@@ -317,7 +317,14 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     try:
         file = file_behind(settings.store.url, settings.store.profile, environ)
         if file is None:
-            yield _elsewhere(settings, environ)
+            # What is no file can be asked, and nothing else.
+            with closing(store_of(settings, environ)) as store:
+                health, name, kept = store.check(), store.name, store.capabilities
+            words = [counted(health.sessions, "session"), counted(health.messages, "message")]
+            words += [] if Capability.DURABLE in kept else ["kept until the process ends"]
+            state = CheckState.FAIL if health.problems else CheckState.OK
+            found = "; ".join(health.problems) if health.problems else ", ".join(words)
+            yield Check("store", state, f"{name}: {found}")
             return
     except (ConfigError, StoreError) as error:
         yield Check("store", CheckState.FAIL, str(error), "change store.url or store.profile")
@@ -336,18 +343,6 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     folder = next((each for each in file.parents if each.is_dir()), None)
     if folder is not None:
         yield _space(folder, 0)
-
-
-def _elsewhere(settings: Settings, environ: Mapping[str, str]) -> Check:
-    """Look at a store that is no file: it can be asked, and nothing else."""
-    with closing(store_of(settings, environ)) as store:
-        health = store.check()
-        if health.problems:
-            return Check("store", CheckState.FAIL, f"{store.name}: {'; '.join(health.problems)}")
-        words = [counted(health.sessions, "session"), counted(health.messages, "message")]
-        if Capability.DURABLE not in store.capabilities:
-            words.append("kept until the process ends")
-        return Check("store", CheckState.OK, f"{store.name}: {', '.join(words)}")
 
 
 def sized(count: int) -> str:

@@ -158,7 +158,18 @@ def drafts(names: Sequence[str]) -> Generator[tuple[BinaryIO, ...]]:
     try:
         for name in names:
             with _refusing(name):
-                opened.append(_opened(name))
+                if name == PIPE:
+                    pipe = output_bytes()
+                    stream = cast("BinaryIO", _Terminal(pipe)) if pipe.isatty() else pipe
+                    opened.append(_Draft(name, stream))
+                elif _is_special(Path(name)):
+                    device = Path(name).open("wb")  # noqa: SIM115 - closed with the draft
+                    opened.append(_Draft(name, device))
+                else:
+                    path = Path(os.path.realpath(name))
+                    _spare_database(path)
+                    file, beside = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+                    opened.append(_Draft(name, os.fdopen(file, "wb"), Path(beside), path))
         with _refusing(", ".join(names)):
             yield tuple(each.stream for each in opened)
         for each in opened:
@@ -246,19 +257,6 @@ class _Terminal:
     def writelines(self, pieces: Iterable[bytes]) -> None:
         for piece in pieces:
             self.write(piece)
-
-
-def _opened(name: str) -> _Draft:
-    if name == PIPE:
-        stream = output_bytes()
-        return _Draft(name, cast("BinaryIO", _Terminal(stream)) if stream.isatty() else stream)
-    if _is_special(Path(name)):
-        stream = Path(name).open("wb")  # noqa: SIM115 - closed with the draft
-        return _Draft(name, stream)
-    path = Path(os.path.realpath(name))
-    _spare_database(path)
-    descriptor, beside = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    return _Draft(name, os.fdopen(descriptor, "wb"), Path(beside), path)
 
 
 @contextmanager

@@ -300,21 +300,18 @@ def follow(find: Callable[[], Walk], wanted: ImportPlan) -> ImportReport:
                 _show_troubles(done)
             while True:
                 time.sleep(wanted.interval)
-                if looks := watch.look():
-                    _show_added(taking.take_all(looks), wanted)
+                if not (looks := watch.look()):
+                    continue
+                done = taking.take_all(looks)
+                if not wanted.silent:
+                    for taken in done:
+                        if taken.status is ImportStatus.IMPORTED:
+                            size = counted(taken.tally.count.messages, "message")
+                            tell(f"{size} from {taken.found.files[0].shown}")
+                    _show_troubles(done)
         except KeyboardInterrupt:
             pass
     return taking.result(walk, known, time.perf_counter() - started)
-
-
-def _show_added(done: Sequence[ImportResult], wanted: ImportPlan) -> None:
-    if wanted.silent:
-        return
-    for taken in done:
-        if taken.status is ImportStatus.IMPORTED:
-            count = counted(taken.tally.count.messages, "message")
-            tell(f"{count} from {taken.found.files[0].shown}")
-    _show_troubles(done)
 
 
 def _show_troubles(done: Sequence[ImportResult]) -> None:

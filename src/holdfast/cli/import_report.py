@@ -201,11 +201,17 @@ def report_drawn(
         rehearsed: Whether nothing was stored.
         timed: Whether the time that it took says something.
     """
-    tally = imported.tally
+    tally, same = imported.tally, imported.statuses()[ImportStatus.UNCHANGED]
     if not (tally.sessions or tally.grown):
         is_failed = imported.exit is Exit.FAILED and not imported.known
         begins = ("nothing imported", "bold red") if is_failed else ("nothing new", "bold yellow")
-        headline = (Styled(*begins), Styled(f": {_why_nothing(imported)}"))
+        why = "nothing is said in what was found" if imported.taken else _NONE
+        if same:
+            # What is damaged in a file was never stored.
+            damaged = any(each.tally.problems for each in imported.taken)
+            what = "everything that can be read" if damaged else "everything"
+            why = f"{what} in {counted(same, 'file')} is stored already"
+        headline = (Styled(*begins), Styled(f": {why}"))
     else:
         verb, added = ("would import", "would add to") if rehearsed else ("imported", "added to")
         if imported.is_bound:
@@ -225,7 +231,6 @@ def report_drawn(
     brought = [each for each in imported.taken if each.tally.sessions or each.tally.grown]
     if brought:
         lines += table(list(_rows(brought)), width, right=_FIGURES)
-    same = imported.statuses()[ImportStatus.UNCHANGED]
     if brought and same:
         lines.append((Styled(f"unchanged: {counted(same, 'file')}", "dim"),))
     lines += _not_taken(imported, verbose=verbose)
@@ -291,16 +296,6 @@ def _shortened(path: str, room: int) -> str:
     while start < end and cells(kept[start:]) > room - begin - 1:
         start += 1
     return crop(kept, begin + 1) + kept[start:]
-
-
-def _why_nothing(imported: ImportReport) -> str:
-    same = imported.statuses()[ImportStatus.UNCHANGED]
-    if same:
-        # What is damaged in a file was never stored.
-        damaged = any(each.tally.problems for each in imported.taken)
-        what = "everything that can be read" if damaged else "everything"
-        return f"{what} in {counted(same, 'file')} is stored already"
-    return "nothing is said in what was found" if imported.taken else _NONE
 
 
 def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:

@@ -175,24 +175,20 @@ class Finder:
 
     def _counted(self, hit: Hit) -> Match | None:
         """Return a match unless it repeats what is known, or somebody else said it."""
-        shown = self._presence.shows(hit.session_id, hit.position)
-        entry = self._store.entry(hit.message_id)
-        whole = self._store.whole(entry.id) if entry.shortened else entry.message
+        store, shown = self._store, self._presence.shows(hit.session_id, hit.position)
+        entry = store.entry(hit.message_id)
+        whole = store.whole(entry.id) if entry.shortened else entry.message
         if shown and (not entry.shortened or matches(searchable(entry.message), self.query)):
             if hit.tier is not MatchTier.SOME:
                 self._in_context.add(hit.root_id)
             return None
         if not is_said_by(whole, self._wanted.scope.roles):
             return None
-        names = self._names(entry, whole)
+        names: dict[str, str] = {}
+        if not all(result.name for result in whole.results):
+            before = store.said(entry.session, entry.position - 1, before=_CALLS_BEFORE, after=0)
+            names = {call.id: call.name for each in before for call in each.message.calls}
         return None if is_echo(whole, self.query, names) else Match(hit.tier, entry, whole)
-
-    def _names(self, entry: Entry, message: Message) -> dict[str, str]:
-        """Return the names of the calls that nameless results answer."""
-        if all(result.name for result in message.results):
-            return {}
-        before = self._store.said(entry.session, entry.position - 1, before=_CALLS_BEFORE, after=0)
-        return {call.id: call.name for each in before for call in each.message.calls}
 
 
 def found_messages(store: Store, wanted: Inside, now: int) -> tuple[Found, ...]:

@@ -127,7 +127,10 @@ class PendingChildren:
 
     def __init__(self, children: Sequence[Session]) -> None:
         """Sort them by what is known of when they began."""
-        known = [(_place(child), child) for child in children]
+        known = [
+            (imported.place if (imported := import_record(child)) else None, child)
+            for child in children
+        ]
         unknown = [child for place, child in known if place is None]
         places = [(place, child) for place, child in known if place is not None]
         self._placed = deque(sorted(places, key=itemgetter(0)))
@@ -146,11 +149,6 @@ class PendingChildren:
         yield from (child for _, child in self._placed)
         yield from self._dated
         yield from self._last
-
-
-def _place(child: Session) -> int | None:
-    imported = import_record(child)
-    return None if imported is None else imported.place
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,14 +126,15 @@ class Terminal:
         )
 
     def _begin_telling(self) -> None:
-        get_app().create_background_task(self._tell())
-
-    async def _tell(self) -> None:
         """Draw news above the prompt for as long as it waits."""
-        while True:
-            # What it writes goes through the patched output, which makes room for it.
-            self._below.news()
-            await asyncio.sleep(_REFRESH)
+
+        async def tell() -> None:
+            while True:
+                # What it writes goes through the patched output, which makes room for it.
+                self._below.news()
+                await asyncio.sleep(_REFRESH)
+
+        get_app().create_background_task(tell())
 
 
 class _History(FileHistory):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
-    from holdfast.cli.screen import Line, OutputScreen
+    from holdfast.cli.screen import Line
     from holdfast.views.sessions import SessionRow
 
 _ORDER = ("id", "used", "from", "model", "entries", "state", "forks", "fork", "title")
@@ -137,7 +137,12 @@ def list_command(*, as_json: bool, **options: Unpack[_Options]) -> None:
             rows = (every_session if single else conversations)(opened.store, wanted, only)
             if rows or as_json:
                 value = [row.as_json() for row in rows]
-                opened.answer(value, lambda view: rows_drawn(rows, _room(view), now_ms()))
+                # Where nobody looks at lines, they may be as long as they are.
+                is_limited = bool(os.environ.get("COLUMNS")) or output_text().isatty()
+                opened.answer(
+                    value,
+                    lambda view: rows_drawn(rows, view.width if is_limited else None, now_ms()),
+                )
                 return
             if options["trash"]:
                 nothing = f"the trash of {opened.store.name} is empty"
@@ -155,12 +160,6 @@ def list_command(*, as_json: bool, **options: Unpack[_Options]) -> None:
             show_json([])
         else:
             tell(str(absence))
-
-
-def _room(view: OutputScreen) -> int | None:
-    """Return the columns to draw in; None where nobody looks at lines."""
-    is_limited = bool(os.environ.get("COLUMNS")) or output_text().isatty()
-    return view.width if is_limited else None
 
 
 def rows_drawn(rows: Sequence[SessionRow], width: int | None, now: int) -> list[Line]:

@@ -295,7 +295,13 @@ def drawn(
     """
     totals = aggregate.totals
     pen = _Pen(min(width, _WIDEST), colored)
-    lines = list(_headline(totals, pen.width, rehearsed=rehearsed))
+    verb, words = headline(totals, rehearsed=rehearsed)
+    first, *rest = _wrapped(verb + words, pen.width)
+    style = "bold green" if totals.trajectories_compressed else "bold yellow"
+    lines: list[Line] = [(Styled(verb, style), Styled(first.removeprefix(verb)))]
+    lines += [(Styled(line),) for line in rest]
+    if rehearsed:
+        lines += [(Styled(line, "yellow"),) for line in _wrapped(_REHEARSAL, pen.width)]
     if totals.total_trajectories + totals.trajectories_failed:
         lines += [(), *_outcomes(totals, pen)]
     if totals.total_trajectories:
@@ -341,16 +347,6 @@ class _Pen:
             return "#" * max(round(length), 1)
         eighths = max(round(length * 8), 1)
         return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
-
-
-def _headline(totals: TrajectoryTotals, width: int, *, rehearsed: bool) -> Iterator[Line]:
-    verb, words = headline(totals, rehearsed=rehearsed)
-    first, *rest = _wrapped(verb + words, width)
-    style = "bold green" if totals.trajectories_compressed else "bold yellow"
-    yield (Styled(verb, style), Styled(first.removeprefix(verb)))
-    yield from ((Styled(line),) for line in rest)
-    if rehearsed:
-        yield from ((Styled(line, "yellow"),) for line in _wrapped(_REHEARSAL, width))
 
 
 def _outcomes(totals: TrajectoryTotals, pen: _Pen) -> Iterator[Line]:
