@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.files import PIPE, about, open_input, same_file, write_output
+from holdfast.cli.files import PIPE, about, format_flag, open_input, same_file, write_output
 from holdfast.cli.flags import (
     configuration,
     conversation_flag,
@@ -258,14 +258,7 @@ class _Options(TypedDict):
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE|ID...")
 @click.option("-o", "--output", metavar="OUT", help="Where to write; - for standard output.")
-@click.option(
-    "--format",
-    "format_name",
-    default="auto",
-    type=click.Choice(["auto", *FORMATS]),
-    metavar="FORMAT",
-    help="The format of the input; see holdfast formats.",
-)
+@format_flag("the input")
 @conversation_flag
 @click.option(
     "--to",

@@ -28,7 +28,7 @@ from holdfast.cli.doctor_checks import (
     sized,
     store_checks,
 )
-from holdfast.cli.flags import configuration, now_ms, store_flags
+from holdfast.cli.flags import configuration, json_flag, now_ms, store_flags
 from holdfast.cli.root import Exit, as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
 from holdfast.cli.serve import url_of
@@ -63,7 +63,7 @@ _STYLES = {CheckState.OK: "bold green", CheckState.WARN: "bold yellow", CheckSta
 @click.option("--gateway", is_flag=True, help="Check what the gateway needs instead.")
 @click.option("--offline", is_flag=True, help="Connect to nothing.")
 @store_flags
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_flag
 def command(
     *, repair: bool, gateway: bool, offline: bool, as_json: bool, **flags: Setting | None
 ) -> Exit:

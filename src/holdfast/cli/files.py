@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from holdfast.agent_files.detection import (
+    AUTO,
     FoundFile,
     ReadOptions,
     SkippedFile,
@@ -43,34 +44,28 @@ if TYPE_CHECKING:
 
     from holdfast.agent_files.detection import Look
     from holdfast.agent_files.finding import Walk
+    from holdfast.cli.flags import Wrapped
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.session import Session
-
-__all__ = [
-    "PIPE",
-    "Input",
-    "OpenedInput",
-    "Unusable",
-    "about",
-    "drafts",
-    "input_stream",
-    "is_stored",
-    "named_files",
-    "open_input",
-    "packed",
-    "read_input",
-    "refused",
-    "same_file",
-    "write_output",
-    "write_pieces",
-]
 
 PIPE = "-"
 """What stands for standard input or standard output."""
 _BEGINNING = 64
 _GLANCE = 500
 """Files of a folder that show whether a session is spread over it: somebody may name `/`."""
+
+
+def format_flag(what: str) -> Callable[[Wrapped], Wrapped]:
+    """Return the flag that says which format is read, of what its help says."""
+    return click.option(
+        "--format",
+        "format_name",
+        default=AUTO,
+        type=click.Choice([AUTO, *FORMATS]),
+        metavar="FORMAT",
+        help=f"The format of {what}; see holdfast formats.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

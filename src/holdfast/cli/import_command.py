@@ -22,8 +22,8 @@ from holdfast.agent_files.detection import (
     gather,
 )
 from holdfast.agent_files.finding import find_in_places
-from holdfast.cli.files import PIPE, named_files
-from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
+from holdfast.cli.files import PIPE, format_flag, named_files
+from holdfast.cli.flags import agreed, configuration, json_flag, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
     ImportReport,
     offer_drawn,
@@ -33,7 +33,6 @@ from holdfast.cli.import_report import (
 )
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import error_text, meter_for, screen, show_json, tell
-from holdfast.formats import FORMATS
 from holdfast.transfer import Count, ImportTally
 from holdfast.views.words import clean, counted
 from holdfast.wiring.import_job import (
@@ -82,14 +81,7 @@ class _Options(TypedDict):
     ),
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option(
-    "--format",
-    "format_name",
-    default=AUTO,
-    type=click.Choice([AUTO, *FORMATS]),
-    metavar="FORMAT",
-    help="The format of every file; see holdfast formats.",
-)
+@format_flag("every file")
 @yes_flag
 @click.option("--dry-run", is_flag=True, help="Read what is new or has changed; store nothing.")
 @click.option("--watch", is_flag=True, help="Go on, and import what is added to the files.")
@@ -109,7 +101,7 @@ class _Options(TypedDict):
 )
 @click.option("-v", "--verbose", is_flag=True, help="Name every file and every problem.")
 @store_flags
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_flag
 def command(**options: Unpack[_Options]) -> Exit:
     """Bring sessions of other agents into the store.
 

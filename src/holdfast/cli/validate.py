@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from holdfast.cli.files import about, open_input
-from holdfast.cli.flags import configuration, conversation_flag, store_flags
+from holdfast.cli.files import about, format_flag, open_input
+from holdfast.cli.flags import configuration, conversation_flag, json_flag, store_flags
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, table
-from holdfast.formats import FORMATS, detect
+from holdfast.formats import detect
 from holdfast.formats.documents import find_conversation
 from holdfast.transcript import Violation
 from holdfast.views.words import counted
@@ -62,15 +62,8 @@ class _Verdict:
 )
 @click.argument("file", metavar="FILE|ID")
 @click.option("--provider", required=True, type=click.Choice(_PROVIDERS), help="Whose rules.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--format",
-    "format_name",
-    default="auto",
-    type=click.Choice(["auto", *FORMATS]),
-    metavar="FORMAT",
-    help="The format of the file; see holdfast formats.",
-)
+@json_flag
+@format_flag("the file")
 @conversation_flag
 @store_flags
 def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:

@@ -8,10 +8,9 @@ from typing import Any, TypedDict, TypeVar
 
 import click
 
-from holdfast.agent_files.detection import AUTO
-from holdfast.cli.flags import summarizer_flag
+from holdfast.cli.files import format_flag
+from holdfast.cli.flags import json_flag, summarizer_flag
 from holdfast.cost import Price
-from holdfast.formats import FORMATS
 from holdfast.trajectories.compression import TrajectoryPolicy
 from holdfast.trajectories.work import NATIVE
 
@@ -55,14 +54,7 @@ class CompressFlags(TypedDict):
 _FLAGS: tuple[Callable[..., Any], ...] = (
     click.argument("paths", nargs=-1, required=True, metavar="IN..."),
     click.option("-o", "--output", metavar="OUT", help="A JSONL file, a folder for parts, or -."),
-    click.option(
-        "--format",
-        "format_name",
-        default=AUTO,
-        type=click.Choice([AUTO, *FORMATS]),
-        metavar="FORMAT",
-        help="The format of every file; see holdfast formats.",
-    ),
+    format_flag("every file"),
     click.option(
         "--to", type=click.Choice(NATIVE), help="Write this format instead of the input's."
     ),
@@ -157,7 +149,7 @@ _FLAGS: tuple[Callable[..., Any], ...] = (
         help="Of a folder's parts.",
     ),
     click.option("--report", metavar="FILE", help="Write the figures as a page of HTML."),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    json_flag,
 )
 
 
