@@ -47,28 +47,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Agent": "turn",
-    "Caching": "turn",
-    "Delegate": "delegating",
-    "Habits": "turn",
-    "ListFiles": "workplace",
-    "Memory": "toolbox",
-    "PastSessions": "toolbox",
-    "Permission": "toolbox",
-    "Plan": "toolbox",
-    "ReadFile": "workplace",
-    "RunCommand": "workplace",
-    "SearchFiles": "workplace",
-    "Tool": "toolbox",
-    "ToolFailed": "toolbox",
-    "Toolbox": "toolbox",
-    "Workplace": "workplace",
-    "memory_tools": "toolbox",
+    "turn": ("Agent", "Caching", "Habits"),
+    "delegating": ("Delegate",),
+    "workplace": ("ListFiles", "ReadFile", "RunCommand", "SearchFiles", "Workplace"),
+    "toolbox": (
+        "Memory",
+        "PastSessions",
+        "Permission",
+        "Plan",
+        "Tool",
+        "ToolFailed",
+        "Toolbox",
+        "memory_tools",
+    ),
 }
+"""The names that each module defines."""
 
 
 def __getattr__(name: str) -> object:
     """Load a name from the module that defines it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
