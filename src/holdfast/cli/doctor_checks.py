@@ -96,7 +96,13 @@ def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> 
         yield from reach_checks(settings)
     yield from store_checks(settings, environ)
     yield from part_checks(settings, environ)
-    needed = needed_extras(settings)
+    # Without these extras the models of the settings cannot be asked.
+    model, summary = settings.model, settings.auxiliary.compression
+    needed = frozenset(
+        provider_of(name, each.provider, each.base_url)[0]
+        for name, each in ((model.name, model), (summary.separate, summary))
+        if name
+    )
     for extra, (module, purpose) in _EXTRAS.items():
         if find_spec(module) is not None:
             yield Check(f"extra {extra}", CheckState.OK, f"installed: {purpose}")
@@ -195,16 +201,6 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
         yield _local_model("summary model file", environ, is_chosen=True)
         return
     yield _credential("credential", provider, chosen.base_url, environ)
-
-
-def needed_extras(settings: Settings) -> frozenset[str]:
-    """Return the extras without which the models of the settings cannot be asked."""
-    model, summary = settings.model, settings.auxiliary.compression
-    return frozenset(
-        provider_of(name, each.provider, each.base_url)[0]
-        for name, each in ((model.name, model), (summary.separate, summary))
-        if name
-    )
 
 
 def _settled(settings: Settings) -> Settings:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 
 import click
 
-from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
+from holdfast.cli.flags import (
+    configuration,
+    json_flag,
+    now_ms,
+    place_flags,
+    read_moment,
+    source_flag,
+    store_flags,
+)
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
@@ -69,14 +77,7 @@ class _Options(TypedDict):
 @click.option(
     "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N results."
 )
-@click.option(
-    "--source",
-    "--agent",
-    "sources",
-    multiple=True,
-    metavar="S",
-    help="Only sessions from here, such as cli or codex.",
-)
+@source_flag
 @click.option(
     "--role",
     "roles",
@@ -90,11 +91,7 @@ class _Options(TypedDict):
     "--until", metavar="T", callback=read_moment(end=True), help="Said at this time or earlier."
 )
 @click.option("--session", metavar="ID", help="Passages of one conversation; last is the last.")
-@click.option(
-    "--project", default="", metavar="FOLDER", help="Only what took place in this folder."
-)
-@click.option("--branch", default="", metavar="B", help="Only what took place on this branch.")
-@click.option("--file", default="", metavar="FILE", help="Only where this file was named.")
+@place_flags
 @click.option(
     "--model", "models", multiple=True, metavar="M", help="Only models whose name holds this."
 )

@@ -97,24 +97,20 @@ def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
 
 def _judge(source: OpenedInput, options: _Options) -> _Verdict:
     provider, number = options["provider"], options["conversation"]
-    found = None
+    name, converted, body = provider, False, None
     if source.content is not None and number is None:
-        found = raw_body(source.content, provider, options["format_name"])
-    if found is not None:
-        return _verdict(found, provider, provider, converted=False)
-    document = source.document(options["format_name"], number)
-    raw = raw_document(document) if document.dialect == provider else None
-    if raw is not None:
-        return _verdict(raw, provider, document.format, converted=False)
-    # A session file also keeps what the model does not see any more.
-    body = DIALECTS[provider].encode(document.live)
-    return _verdict(body, provider, document.format, converted=document.dialect != provider)
-
-
-def _verdict(body: Body, provider: str, format_name: str, *, converted: bool) -> _Verdict:
+        body = raw_body(source.content, provider, options["format_name"])
+    if body is None:
+        document = source.document(options["format_name"], number)
+        name = document.format
+        body = raw_document(document) if document.dialect == provider else None
+        if body is None:
+            converted = document.dialect != provider
+            # A session file also keeps what the model does not see any more.
+            body = DIALECTS[provider].encode(document.live)
     count = len(body.messages)
     violations = DIALECTS[provider].validate(body) if count else (_EMPTY,)
-    return _Verdict(format_name, count, converted=converted, violations=violations)
+    return _Verdict(name, count, converted=converted, violations=violations)
 
 
 def _drawn(name: str, provider: str, verdict: _Verdict, width: int) -> list[Line]:

@@ -175,12 +175,6 @@ def views_of(store: Store, session: Session) -> SessionViews:
     )
 
 
-def marks_left(lineage: Iterable[Session]) -> frozenset[str]:
-    """Return the marks of the messages after which branches of a family leave."""
-    marks = (mark_left(session) for session in lineage if session.fork is Fork.BRANCH)
-    return frozenset(mark for mark in marks if mark)
-
-
 def leaves_after(session: Session, keys: MessageKeys) -> str | None:
     """Return the key of the last message that a branch shares; None where views have to say it.
 
@@ -268,7 +262,9 @@ class _Exporter:
         self._by_parent: dict[str | None, list[Session]] = {}
         for session in self._lineage:
             self._by_parent.setdefault(session.parent, []).append(session)
-        self._keys = MessageKeys(marks_left(self._lineage))
+        # After these messages branches of the family leave.
+        marks = (mark_left(session) for session in self._lineage if session.fork is Fork.BRANCH)
+        self._keys = MessageKeys(frozenset(mark for mark in marks if mark))
         self._strands = {MAIN}
         self._shown: dict[str, SessionViews] = {}
         """What was read of the views of a child that is told next."""

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
+from holdfast.cli.flags import (
+    configuration,
+    json_flag,
+    now_ms,
+    place_flags,
+    read_moment,
+    source_flag,
+    store_flags,
+)
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Styled, crop_middle, output_text, show_json, table, tell
 from holdfast.cli.store import NoSessions, opened_store
@@ -73,24 +81,13 @@ class _Options(TypedDict):
         "holdfast sessions list --project . --agent claude-code --file src/main.py",
     ),
 )
-@click.option(
-    "--source",
-    "--agent",
-    "sources",
-    multiple=True,
-    metavar="S",
-    help="Only sessions from here, such as cli or codex.",
-)
+@source_flag
 @click.option("--since", metavar="T", callback=read_moment(), help="Used at this time or later.")
 @click.option(
     "--until", metavar="T", callback=read_moment(end=True), help="Used at this time or earlier."
 )
 @click.option("--title", default="", metavar="TEXT", help="Only titles that hold this.")
-@click.option(
-    "--project", default="", metavar="FOLDER", help="Only what took place in this folder."
-)
-@click.option("--branch", default="", metavar="B", help="Only what took place on this branch.")
-@click.option("--file", default="", metavar="FILE", help="Only where this file was named.")
+@place_flags
 @click.option("--model", default="", metavar="M", help="Only models whose name holds this.")
 @click.option(
     "--limit",
