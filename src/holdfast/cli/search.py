@@ -254,12 +254,16 @@ def _wrapped(snippet: str, view: OutputScreen) -> list[Line]:
 
 def _words(snippet: str, room: int, *, is_colored: bool) -> Iterator[list[Styled]]:
     """Return what no line break may part: words with the matches in them, and what is between."""
+    from holdfast.views.search import SearchHit
+
     word: list[Styled] = []
-    for piece in _pieces(snippet, is_colored=is_colored):
-        if piece.text.isspace() or (word and word[-1].text.isspace()):
-            yield from _fitting(word, room)
-            word = []
-        word.append(piece)
+    for part, is_match in SearchHit.pieces(clean(snippet)):
+        match_shown = Styled(part if is_colored else f">>>{part}<<<", _MATCH)
+        for piece in [match_shown] if is_match else map(Styled, _PIECE.findall(part)):
+            if piece.text.isspace() or (word and word[-1].text.isspace()):
+                yield from _fitting(word, room)
+                word = []
+            word.append(piece)
     yield from _fitting(word, room)
 
 
@@ -270,13 +274,3 @@ def _fitting(word: list[Styled], room: int) -> Iterator[list[Styled]]:
     for piece in word:
         for part in _PIECE.findall(piece.text):
             yield [Styled(crop(part, room), piece.style)]
-
-
-def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Styled]:
-    from holdfast.views.search import SearchHit
-
-    for part, is_match in SearchHit.pieces(clean(snippet)):
-        if is_match:
-            yield Styled(part if is_colored else f">>>{part}<<<", _MATCH)
-        else:
-            yield from map(Styled, _PIECE.findall(part))

@@ -309,16 +309,7 @@ def _drawn(chart: _Chart) -> Iterator[str]:
         words = f"over {plot.figure(chart.bins.edges[-1])}"
         yield plot.bar(chart.bins.beyond, words, plot.right + _BEYOND, _BEYOND)
         yield _words("more", _WIDTH - _RIGHT, _FLOOR + 18, "end")
-    yield from _scale(chart, plot)
-    if chart.target:
-        x = plot.x(chart.target)
-        yield _line("target", (x, _TOP - 10), (x, _FLOOR))
-        side, anchor = (5, "start") if x < _WIDTH / 2 else (-5, "end")
-        yield _words(f"target {chart.target:,}", x + side, _TOP - 8, anchor, "label")
-
-
-def _scale(chart: _Chart, plot: _Plot) -> Iterator[str]:
-    """Yield round figures below the bars, as many as there is room for."""
+    # Round figures below the bars, as many as there is room for.
     reach = chart.bins.edges[-1]
     width = _SIGN * len(plot.figure(reach))
     step = round_step(reach / max((plot.right - plot.left) / (width + 20), 1))
@@ -330,6 +321,11 @@ def _scale(chart: _Chart, plot: _Plot) -> Iterator[str]:
         yield _words(plot.figure(number * step), x, _FLOOR + 18, "middle")
         number += 1
     yield _words(chart.unit, (plot.left + plot.right) / 2, _FLOOR + 36, "middle")
+    if chart.target:
+        x = plot.x(chart.target)
+        yield _line("target", (x, _TOP - 10), (x, _FLOOR))
+        side, anchor = (5, "start") if x < _WIDTH / 2 else (-5, "end")
+        yield _words(f"target {chart.target:,}", x + side, _TOP - 8, anchor, "label")
 
 
 @dataclass(frozen=True, slots=True)
