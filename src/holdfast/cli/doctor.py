@@ -93,10 +93,7 @@ def command(
     lines: list[Line] = []
     for each in found:
         lines.append(
-            (
-                Styled(f"{each.state:<5}", _STYLES[each.state]),
-                Styled(f"{each.name}: {each.words}"),
-            )
+            (Styled(f"{each.state:<5}", _STYLES[each.state]), Styled(f"{each.name}: {each.words}"))
         )
         if each.advice:
             lines.append((Styled(f"     {as_typed(each.advice)}", "dim"),))

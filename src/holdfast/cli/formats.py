@@ -95,10 +95,6 @@ def _unreadable(file: str, reason: str) -> dict[str, object]:
 def _line(entry: dict[str, object]) -> Line:
     file, name, reason = entry["file"], entry["format"], entry["reason"]
     if name is None:
-        return (
-            Styled(f"{file}: "),
-            Styled(_UNKNOWN, "bold yellow"),
-            Styled(f": {reason}"),
-        )
+        return (Styled(f"{file}: "), Styled(_UNKNOWN, "bold yellow"), Styled(f": {reason}"))
     sure = f" ({entry['confidence']:.1f}): {reason}"
     return (Styled(f"{file}: "), Styled(str(name), "bold green"), Styled(sure))

@@ -323,10 +323,7 @@ def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:
 def _not_taken(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
     """Say what was left alone, which files say nothing, and which were passed over."""
     for each in imported.tally.skipped:
-        yield (
-            Styled("left alone", "yellow"),
-            Styled(f": session {each.session}: {each.reason}"),
-        )
+        yield (Styled("left alone", "yellow"), Styled(f": session {each.session}: {each.reason}"))
     empty = [each for each in imported.taken if each.status is ImportStatus.EMPTY]
     silent = [(file, each.reason) for each in empty for file in each.found.files]
     yield from _left_out("nothing said", "in which nothing is said", silent, verbose=verbose)

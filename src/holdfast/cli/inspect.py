@@ -329,16 +329,10 @@ def _listing(found: Inspection, indices: Iterable[int], width: int) -> list[Line
 def _verdict(found: Inspection) -> Iterator[Line]:
     reached = found.due
     if reached:
-        yield (
-            Styled("compaction is due", "bold yellow"),
-            Styled(f": {', '.join(reached)}"),
-        )
+        yield (Styled("compaction is due", "bold yellow"), Styled(f": {', '.join(reached)}"))
     else:
         left = found.policy.threshold_tokens - found.usage.tokens
-        yield (
-            Styled("compaction is not due", "bold green"),
-            Styled(f": {left:,} tokens to go"),
-        )
+        yield (Styled("compaction is not due", "bold green"), Styled(f": {left:,} tokens to go"))
     if found.hygiene_due:
         yield (Styled(f"hygiene is due: over {found.policy.hygiene_tokens:,} tokens", "yellow"),)
     yield (Styled(f"now it would {found.would()[1]}"),)

@@ -7,13 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never, cast
 
-from holdfast.compaction import (
-    Abandoned,
-    Folded,
-    Pruned,
-    Request,
-    Unchanged,
-)
+from holdfast.compaction import Abandoned, Folded, Pruned, Request, Unchanged
 from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
 from holdfast.conversation.lease import Taken, hold_lease

@@ -232,11 +232,7 @@ class Assembly:
     def _fallback(self, options: EngineOptions) -> SummarizerFallback | None:
         """Return who writes: the summary model, then the conversation's own when that one fails."""
         from holdfast.engines import SummarizerFallback
-        from holdfast.wiring.models import (
-            configured_summarizer,
-            main_summarizer,
-            summarizer_of,
-        )
+        from holdfast.wiring.models import configured_summarizer, main_summarizer, summarizer_of
 
         settings, chosen = self.settings, self.settings.auxiliary.compression
         line = partial(SummarizerFallback, clock=self.clock, timeout=chosen.timeout)

@@ -219,10 +219,7 @@ def _heading(found: CompactionDiff, width: int) -> Iterator[Line]:
 def _figure(label: str, before: object, after: object) -> Iterator[Line]:
     if isinstance(before, int) and isinstance(after, int):
         change = f" ({after / before - 1:+.0%})" if before else ""
-        yield (
-            Styled(f"  {label:<{_LABEL}}", "dim"),
-            Styled(f"{before:,} -> {after:,}{change}"),
-        )
+        yield (Styled(f"  {label:<{_LABEL}}", "dim"), Styled(f"{before:,} -> {after:,}{change}"))
 
 
 def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:

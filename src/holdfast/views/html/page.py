@@ -16,14 +16,7 @@ from holdfast.session import Usage, places_of
 from holdfast.transcript import Media, Role, Summary, ToolCall, ToolResult
 from holdfast.transfer import FOLD
 from holdfast.views.context_map import ContentKind
-from holdfast.views.html.parts import (
-    attribute,
-    escaped,
-    folded,
-    line_of,
-    part_shown,
-    summary_shown,
-)
+from holdfast.views.html.parts import attribute, escaped, folded, line_of, part_shown, summary_shown
 from holdfast.views.messages import Visibility, speaker_of
 from holdfast.views.sessions import state_of, title_of
 from holdfast.views.timeline import (
