@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
     from holdfast.trajectories.items import InputFile, SkippedInput
     from holdfast.trajectories.running import Executor
 
-Wrapped = TypeVar("Wrapped", bound=Callable[..., Any])
-
 PACKINGS = {"none": "", "gz": ".gz", "zst": ".zst"}
 _SIZE = re.compile(r"(\d+)\s*([kmg]?)i?b?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -89,115 +86,6 @@ class CompressFlags(TypedDict):
     shard_size: str
     report: str | None
     as_json: bool
-
-
-_FLAGS: tuple[Callable[..., Any], ...] = (
-    click.argument("paths", nargs=-1, required=True, metavar="IN..."),
-    click.option("-o", "--output", metavar="OUT", help="A JSONL file, a folder for parts, or -."),
-    format_flag("every file"),
-    click.option(
-        "--to", type=click.Choice(NATIVE), help="Write this format instead of the input's."
-    ),
-    click.option(
-        "--target",
-        type=click.IntRange(min=1),
-        default=TrajectoryPolicy().target_tokens,
-        show_default=True,
-        metavar="N",
-        help="Tokens that a trajectory is brought down to.",
-    ),
-    click.option(
-        "--summary",
-        type=click.IntRange(min=1),
-        default=TrajectoryPolicy().summary_tokens,
-        show_default=True,
-        metavar="N",
-        help="Tokens that a summary may have.",
-    ),
-    click.option(
-        "--protect-last",
-        type=click.IntRange(min=0),
-        default=TrajectoryPolicy().protect_last,
-        show_default=True,
-        metavar="N",
-        help="Turns at the end that stay.",
-    ),
-    click.option(
-        "--tokenizer",
-        default="auto",
-        metavar="NAME",
-        help="o200k, cl100k, another vocabulary or model, a tokenizer.json, or estimate.",
-    ),
-    click.option("--redact/--no-redact", default=True, help="Mask secrets, or keep them."),
-    summarizer_flag,
-    click.option(
-        "--concurrency",
-        type=click.IntRange(min=1),
-        default=16,
-        show_default=True,
-        metavar="N",
-        help="Summaries that are asked for at once.",
-    ),
-    click.option(
-        "--rate", type=float, metavar="N", help="Requests to the model a minute, at most."
-    ),
-    click.option(
-        "--attempts",
-        type=click.IntRange(min=1),
-        default=3,
-        show_default=True,
-        metavar="N",
-        help="Requests for a summary before it is made without a model.",
-    ),
-    click.option(
-        "--max-cost", type=float, metavar="USD", help="What summaries may cost, by estimate."
-    ),
-    click.option("--price", metavar="IN/OUT", help="US dollars for a million tokens in and out."),
-    click.option(
-        "--sample",
-        default="100%",
-        metavar="SHARE",
-        help="Take a share, as 15% or 0.15; all by default.",
-    ),
-    click.option(
-        "--seed", type=int, default=42, show_default=True, metavar="N", help="Which ones those are."
-    ),
-    click.option(
-        "--dry-run", is_flag=True, help="Show the figures; write nothing and ask no model."
-    ),
-    click.option(
-        "--resume/--restart",
-        "resume",
-        default=True,
-        help="Go on with what an earlier run wrote (the default), or throw it away.",
-    ),
-    click.option(
-        "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core without it."
-    ),
-    click.option("--ray", metavar="local|ADDRESS", help="Run on Ray Data, here or on a cluster."),
-    click.option(
-        "--packed",
-        type=click.Choice([*PACKINGS]),
-        default="none",
-        help="How the parts of a folder are packed; a file goes by its name.",
-    ),
-    click.option(
-        "--shard-size",
-        default="256M",
-        show_default=True,
-        metavar="SIZE",
-        help="Of a folder's parts.",
-    ),
-    click.option("--report", metavar="FILE", help="Write the figures as a page of HTML."),
-    json_flag,
-)
-
-
-def compress_flags(function: Wrapped) -> Wrapped:
-    """Give a command the argument and the flags."""
-    for flag in reversed(_FLAGS):
-        function = flag(function)
-    return function
 
 
 def read_price(text: str | None) -> Price | None:
@@ -253,7 +141,96 @@ def command() -> None:
         "holdfast trajectories compress big.jsonl -o train/ --ray local",
     ),
 )
-@compress_flags
+@click.argument("paths", nargs=-1, required=True, metavar="IN...")
+@click.option("-o", "--output", metavar="OUT", help="A JSONL file, a folder for parts, or -.")
+@format_flag("every file")
+@click.option("--to", type=click.Choice(NATIVE), help="Write this format instead of the input's.")
+@click.option(
+    "--target",
+    type=click.IntRange(min=1),
+    default=TrajectoryPolicy().target_tokens,
+    show_default=True,
+    metavar="N",
+    help="Tokens that a trajectory is brought down to.",
+)
+@click.option(
+    "--summary",
+    type=click.IntRange(min=1),
+    default=TrajectoryPolicy().summary_tokens,
+    show_default=True,
+    metavar="N",
+    help="Tokens that a summary may have.",
+)
+@click.option(
+    "--protect-last",
+    type=click.IntRange(min=0),
+    default=TrajectoryPolicy().protect_last,
+    show_default=True,
+    metavar="N",
+    help="Turns at the end that stay.",
+)
+@click.option(
+    "--tokenizer",
+    default="auto",
+    metavar="NAME",
+    help="o200k, cl100k, another vocabulary or model, a tokenizer.json, or estimate.",
+)
+@click.option("--redact/--no-redact", default=True, help="Mask secrets, or keep them.")
+@summarizer_flag
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Summaries that are asked for at once.",
+)
+@click.option("--rate", type=float, metavar="N", help="Requests to the model a minute, at most.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Requests for a summary before it is made without a model.",
+)
+@click.option("--max-cost", type=float, metavar="USD", help="What summaries may cost, by estimate.")
+@click.option("--price", metavar="IN/OUT", help="US dollars for a million tokens in and out.")
+@click.option(
+    "--sample",
+    default="100%",
+    metavar="SHARE",
+    help="Take a share, as 15% or 0.15; all by default.",
+)
+@click.option(
+    "--seed", type=int, default=42, show_default=True, metavar="N", help="Which ones those are."
+)
+@click.option("--dry-run", is_flag=True, help="Show the figures; write nothing and ask no model.")
+@click.option(
+    "--resume/--restart",
+    "resume",
+    default=True,
+    help="Go on with what an earlier run wrote (the default), or throw it away.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; one a core without it."
+)
+@click.option("--ray", metavar="local|ADDRESS", help="Run on Ray Data, here or on a cluster.")
+@click.option(
+    "--packed",
+    type=click.Choice([*PACKINGS]),
+    default="none",
+    help="How the parts of a folder are packed; a file goes by its name.",
+)
+@click.option(
+    "--shard-size",
+    default="256M",
+    show_default=True,
+    metavar="SIZE",
+    help="Of a folder's parts.",
+)
+@click.option("--report", metavar="FILE", help="Write the figures as a page of HTML.")
+@json_flag
 def compress_command(**options: Unpack[CompressFlags]) -> Exit:
     """Shrink trajectories to a training window.
 
