@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.files import about, read_input
 from holdfast.cli.flags import json_flag, now_ms
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Line, Styled, screen, show_answer, show_json, table, tell
@@ -44,6 +43,8 @@ def explained(*, file: str, as_json: bool) -> None:
     its "path" in it, or a recording with one such request a line; - reads standard input. The
     requests are taken in their order, as if a new gateway had seen them; nothing is stored.
     """
+    # Imported only here: tokens need no reader of files.
+    from holdfast.cli.files import about, read_input
     from holdfast.gateway.replay import NoRecording, read_recording, replay
 
     given = read_input(file)
