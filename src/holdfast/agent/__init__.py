@@ -1,6 +1,6 @@
 """The agent: a conversation, a model, tools and memory, joined to the loop of a turn.
 
-Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `drafts`, `turn`, `delegating`.
+Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `turn`, `delegating`.
 
 Each name is loaded when it is first used: the search for files is a program of its own and needs
 none of the rest.

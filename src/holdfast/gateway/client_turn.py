@@ -11,7 +11,7 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
-from holdfast.agent.drafts import CUT_OFF
+from holdfast.agent.turn import CUT_OFF
 from holdfast.compaction import Policy
 from holdfast.conversation.waiting import StoreVisits, in_store
 from holdfast.engines import EngineDeps
