@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.conversation.finding import Finder, Match, source_of
-from holdfast.conversation.session_chain import (
+from holdfast.conversation.finding import (
+    Finder,
+    Match,
     SessionChain,
     TrashedView,
     chain_from,
+    source_of,
     trashed_view_of,
 )
 from holdfast.conversation.window import NOWHERE
