@@ -253,12 +253,7 @@ def _read(content: bytes, work: Work) -> TrajectoryEntry:
     try:
         fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # Only Python reads it: NaN, halves of pairs.
-        value = _loose(content)
-        if not is_object(value):
-            found = kind_of(value)
-            raise DecodeError("json", "the line", f"expected an object, found {found}") from None
-        fields = {name: msgspec.Raw(json.dumps(each).encode()) for name, each in value.items()}
+        fields = _loosely(content)
     raws = {
         name: _elements(raw)
         for name, raw in fields.items()
@@ -331,6 +326,14 @@ def _bare(content: bytes, work: Work) -> TrajectoryEntry:
         return TrajectoryEntry(turns, (), "", tuple(map(bytes, raws)), content)
     document = read_list(turns, dialect, _COMPACT, lines=False)
     return _converted(document.transcript, {}, work.to or NATIVE[0])
+
+
+def _loosely(content: bytes) -> dict[str, msgspec.Raw]:
+    """Return the fields of an object in JSON that only Python reads: NaN, halves of pairs."""
+    value = _loose(content)
+    if not is_object(value):
+        raise DecodeError("json", "the line", f"expected an object, found {kind_of(value)}")
+    return {name: msgspec.Raw(json.dumps(each).encode()) for name, each in value.items()}
 
 
 def _loose(content: bytes) -> Any:
