@@ -40,7 +40,7 @@ from holdfast.wiring.models import known_window
 from holdfast.wiring.stores import file_behind, store_file, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from holdfast.config import Setting, Settings
@@ -85,7 +85,9 @@ def command(
     silence_log("holdfast.wiring")  # what the checks find they tell themselves
     if repair:
         return _repaired(flags, as_json=as_json)
-    found = [*_found([*filter(None, flags.values())], offline=offline, gateway=gateway)]
+    found, settings = basic_checks(os.environ, [*filter(None, flags.values())])
+    look = gateway_checks if gateway else checks
+    found += look(settings, os.environ, offline=offline)
     healthy = not any(each.state is CheckState.FAIL for each in found)
     if as_json:
         show_json({"healthy": healthy, "checks": [asdict(each) for each in found]})
@@ -144,14 +146,6 @@ def _repaired(flags: Mapping[str, Setting | None], *, as_json: bool) -> Exit:
         lines.append((Styled("ok    ", "bold green"), Styled(f"{file}: all is readable; {size}")))
     screen().show(lines)
     return code
-
-
-def _found(flags: Sequence[Setting], *, offline: bool, gateway: bool) -> Iterator[Check]:
-    settings = yield from basic_checks(os.environ, flags)
-    if gateway:
-        yield from gateway_checks(settings, os.environ, offline=offline)
-    else:
-        yield from checks(os.environ, settings, offline=offline)
 
 
 def _lost(found: Repaired) -> str:

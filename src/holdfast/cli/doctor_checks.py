@@ -28,7 +28,7 @@ from holdfast.wiring.models import LOCAL_MODEL, LOCAL_WINDOW, is_local, known_wi
 from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from holdfast.config import Setting
@@ -83,12 +83,12 @@ class Check:
     advice: str = ""
 
 
-def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> Iterator[Check]:
+def checks(settings: Settings, environ: Mapping[str, str], *, offline: bool) -> Iterator[Check]:
     """Look at everything there is to look at; nothing is changed.
 
     Args:
-        environ: The environment variables.
         settings: What is configured.
+        environ: The environment variables.
         offline: Leave out what needs a connection.
     """
     yield from model_checks(settings, environ)
@@ -114,31 +114,26 @@ def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> 
 
 def basic_checks(
     environ: Mapping[str, str], flags: Sequence[Setting]
-) -> Generator[Check, None, Settings]:
-    """Look at Python, the home folder and the configuration; return what is configured.
+) -> tuple[list[Check], Settings]:
+    """Look at Python, the home folder and the configuration; return what is configured, too.
 
     Where that cannot be read, the defaults stand for it, so that the other checks go on.
     """
     version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= _OLDEST:
-        yield Check("python", CheckState.OK, version)
-    else:
-        yield Check("python", CheckState.FAIL, version, "install Python 3.11 or newer")
-    yield _home_folder(home(environ))
+    found = [Check("python", CheckState.OK, version)]
+    if sys.version_info < _OLDEST:
+        found = [Check("python", CheckState.FAIL, version, "install Python 3.11 or newer")]
+    found.append(_home_folder(home(environ)))
     try:
         settings = load(environ, flags).settings
     except ConfigError as error:
-        yield Check("configuration", CheckState.FAIL, str(error), f"edit {config_file(environ)}")
-        settings = Settings()
-    else:
-        file = config_file(environ)
-        if file.exists():
-            yield Check("configuration", CheckState.OK, f"{file} is valid")
-        else:
-            yield Check(
-                "configuration", CheckState.OK, "defaults and environment; there is no file"
-            )
-    return settings
+        advice = f"edit {config_file(environ)}"
+        found.append(Check("configuration", CheckState.FAIL, str(error), advice))
+        return found, Settings()
+    file = config_file(environ)
+    words = f"{file} is valid" if file.exists() else "defaults and environment; there is no file"
+    found.append(Check("configuration", CheckState.OK, words))
+    return found, settings
 
 
 def _home_folder(folder: Path) -> Check:

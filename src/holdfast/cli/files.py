@@ -11,6 +11,7 @@ from codecs import getincrementaldecoder
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory, mkstemp
@@ -331,11 +332,17 @@ def open_input(name: str, format_name: str, settings: Settings) -> OpenedInput:
     """
     if is_stored(name) and (stored := _window(name, settings)):
         return stored
-    if name != PIPE and Path(name).is_dir():
-        return OpenedInput(name, None, _folder_documents(Path(name), format_name))
+    path = Path(name)
+    if name != PIPE and path.is_dir():
+        # Of a folder, the conversations are read over whose files they are spread.
+        reading = ReadOptions(format=format_name)
+        if not _spread(gather(find_files([str(path)], limit=_GLANCE).files, reading)):
+            raise Unreadable(f"cannot read {path}: it is a folder; name a file")
+        found = _spread(gather(find_files([str(path)]).files, reading))
+        return OpenedInput(name, None, tuple(chain.from_iterable(map(_documents_of, found))))
     if name != PIPE and _is_database(name):
         with about(name):
-            return OpenedInput(name, None, _database_documents(Path(name)))
+            return OpenedInput(name, None, _database_documents(path))
     source = read_input(name)
     if begins_database(source.content):
         raise Unusable(f"{source.name} is a database, which can only be read from its file")
@@ -367,19 +374,6 @@ def _database_documents(path: Path) -> tuple[Document, ...]:
             raise Unreadable(reason)
         case None:
             raise Unreadable("it is gone")
-
-
-def _folder_documents(path: Path, format_name: str) -> tuple[Document, ...]:
-    """Return the conversations of a folder over whose files they are spread.
-
-    Raises:
-        Unreadable: when no conversation is; each file has to be named then.
-    """
-    reading = ReadOptions(format=format_name)
-    if not _spread(gather(find_files([str(path)], limit=_GLANCE).files, reading)):
-        raise Unreadable(f"cannot read {path}: it is a folder; name a file")
-    found = _spread(gather(find_files([str(path)]).files, reading))
-    return tuple(document for each in found for document in _documents_of(each))
 
 
 def _spread(looks: Sequence[Look]) -> list[FoundFile]:

@@ -124,6 +124,14 @@ class ImportReport:
         formats = Counter[str]()
         for each in self.taken:
             formats[each.found.guess.format] += len(each.found.files)
+        files = [*map(_taken_fields, self.taken)]
+        files += [
+            _other_fields(each.shown, str(ImportStatus.UNCHANGED), _KNOWN) for each in self.known
+        ]
+        for passed in self.passed if everything else ():
+            files.append(_other_fields(passed.file.shown, PASSED_OVER, passed.reason))
+        files += [_other_fields(each.file.shown, UNREADABLE, each.reason) for each in self.closed]
+        files += [_other_fields(str(each.path), UNREADABLE, each.reason) for each in self.refused]
         return {
             "sessions": len(tally.sessions),
             "messages": count.messages,
@@ -143,19 +151,8 @@ class ImportReport:
             "seconds": round(self.seconds, 3),
             "formats": dict(formats),
             "statuses": dict(self.statuses()),
-            "files": [*map(_taken_fields, self.taken), *self._others(everything=everything)],
+            "files": files,
         }
-
-    def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
-        for file in self.known:
-            yield _other_fields(file.shown, str(ImportStatus.UNCHANGED), _KNOWN)
-        for passed in self.passed:
-            if everything:
-                yield _other_fields(passed.file.shown, PASSED_OVER, passed.reason)
-        for closed in self.closed:
-            yield _other_fields(closed.file.shown, UNREADABLE, closed.reason)
-        for refused in self.refused:
-            yield _other_fields(str(refused.path), UNREADABLE, refused.reason)
 
 
 def _taken_fields(taken: ImportResult) -> dict[str, object]:
