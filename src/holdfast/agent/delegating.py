@@ -58,9 +58,7 @@ class Delegate:
 
         Args:
             chat: The conversation that delegates.
-            model: Who does the work.
             tools_for: Returns the tools of a sub-agent; without this one.
-            habits: How sub-agents behave.
             on_event: Told what happens in the sub-agent's turn.
         """
         self._chat = chat

@@ -67,7 +67,6 @@ def detect_database(path: Path, *, patience: float = PATIENCE) -> Guess:
     """Return whose database a file is, by its tables; without a name when it is nobody's.
 
     Args:
-        path: The file.
         patience: How many seconds its owner may hold it.
 
     Raises:

@@ -87,8 +87,6 @@ def checks(settings: Settings, environ: Mapping[str, str], *, offline: bool) -> 
     """Look at everything there is to look at; nothing is changed.
 
     Args:
-        settings: What is configured.
-        environ: The environment variables.
         offline: Leave out what needs a connection.
     """
     yield from model_checks(settings, environ)

@@ -204,7 +204,6 @@ def parse_moment(text: str, now_ms: int, *, end: bool = False) -> int:
 
     Args:
         text: What was written, such as `2026-11-15`, `7d` or `yesterday`.
-        now_ms: The time that it is now.
         end: Whether a day, month or year means its last moment, as `--until` wants it.
 
     Raises:

@@ -244,13 +244,7 @@ class ImportPlan:
 
 
 def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
-    """Take everything that is there.
-
-    Args:
-        walk: What was found.
-        wanted: How the import is to run.
-        started: When the search for it began.
-    """
+    """Take everything that is there."""
     with meter_for(silent=wanted.silent) as meter:
         taking = ImportRun(wanted.take, meter)
         known = [file for file in walk.files if wanted.is_known(file)]
@@ -327,7 +321,6 @@ class ImportRun:
         The problems that are returned are those that were not returned before.
 
         Args:
-            looks: What files are.
             pool: Takes many at once, where that is faster.
         """
         finds = [look for look in looks if isinstance(look, FoundFile)]
@@ -353,9 +346,7 @@ class ImportRun:
         """Return everything that has happened.
 
         Args:
-            walk: What was found first.
             known: The files of it that nobody had to look at then.
-            seconds: How long it took.
         """
         taken = tuple(self._taken.values())
         others = self._others.values()

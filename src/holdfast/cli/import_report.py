@@ -192,9 +192,6 @@ def report_drawn(
     """Return what happened, and below it what could not be read.
 
     Args:
-        imported: What happened.
-        width: How many columns there are.
-        verbose: Whether everything is named.
         rehearsed: Whether nothing was stored.
         timed: Whether the time that it took says something.
     """

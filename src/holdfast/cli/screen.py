@@ -62,7 +62,6 @@ def table(rows: Sequence[Sequence[str]], width: int | None, *, right: frozenset[
     """Lay rows out in columns; the first row is the heading, the last column gets the rest.
 
     Args:
-        rows: The heading and the rows.
         width: How many columns there are in all; None for as many as it takes.
         right: The indices of the columns that hold figures.
     """

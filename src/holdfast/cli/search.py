@@ -206,9 +206,7 @@ def hits_drawn(found: Result, view: OutputScreen, now: int, *, is_within: bool) 
     """Return the results, a blank line between them.
 
     Args:
-        found: What the search found.
         view: Where it is drawn; without colors the matches keep their marks.
-        now: The time.
         is_within: Whether all of it is from one conversation, which is then named once.
     """
     from holdfast.views.search import search_hits

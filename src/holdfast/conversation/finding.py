@@ -256,9 +256,6 @@ class Finder:
         """Read the query.
 
         Args:
-            store: Where to look.
-            wanted: The query, its scope and its limits.
-            now: The time, for what is recent.
             presence: The messages that the current window shows, which are left out.
         """
         self.query: Query = parse(wanted.query)
@@ -377,9 +374,7 @@ def found_messages(store: Store, wanted: Inside, now: int) -> tuple[Found, ...]:
     """Return the messages that answer a query, of one conversation or of all in a store.
 
     Args:
-        store: Where to look.
         wanted: The query, its scope and its limits; without a session, in every conversation.
-        now: The time, for what is recent.
     """
     finder = Finder(store, wanted, now)
     roots = (store.session(wanted.session_id).root,) if wanted.session_id else ()

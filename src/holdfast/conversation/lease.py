@@ -50,8 +50,6 @@ def why_void(lease: Lease, now: int, length: int = _SHORTEST) -> str:
     """Return why a lease that has not run out counts no more; empty while it counts.
 
     Args:
-        lease: Somebody else's lease.
-        now: The moment in milliseconds.
         length: How long leases last that are taken here, in milliseconds.
     """
     if lease.expires - now > _FEW * max(length, _SHORTEST):

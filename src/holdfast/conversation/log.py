@@ -231,7 +231,6 @@ def shortened(
     """Return the message with its oversized results cut in the middle; None if all fit.
 
     Args:
-        message: What tools answered.
         limit: The tokens that an output may take, by its tool.
         count: The tokens of a message.
         redact: Knows the secrets that no cut may part.

@@ -90,10 +90,6 @@ def compaction_pass(
     the window, or holds the session, nothing is written and the report says so.
 
     Args:
-        deps: Store, engine and the rest.
-        session: The session.
-        window: Its window as it was read.
-        trigger: What is wanted, and why.
         store_change: Stores the result, as `commit` does, and returns the session that goes on.
     """
     engine = deps.engine

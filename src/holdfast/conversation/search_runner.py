@@ -63,8 +63,6 @@ class SearchRunner:
         """Look at a store.
 
         Args:
-            store: Where the sessions are.
-            now: The time in milliseconds, for what is recent.
             current: Which messages the window of the asking session shows.
             shows_all: Whether a result may repeat them.
         """

@@ -273,8 +273,6 @@ class BulkSummarizer:
         """Hold the model and its limits.
 
         Args:
-            summarizer: Who writes.
-            limits: What may be asked.
             count: Counts the tokens that are paid for.
             price: What a token costs; without it nothing can be capped.
             spent: What an earlier part of the run has cost.

@@ -138,11 +138,6 @@ def plan_region(
     What has to go is what the trajectory weighs above its target, and the allowance for the
     summary. A cut never parts a tool's turn from the turn that called it: the region ends behind
     the last result of a call, or before the call where its results are kept.
-
-    Args:
-        roles: Who speaks in each turn.
-        tokens: What each turn weighs.
-        policy: The target, and what is protected.
     """
     excess = sum(tokens) - policy.target_tokens
     if excess <= 0:

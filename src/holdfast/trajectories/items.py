@@ -127,7 +127,6 @@ def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipp
     """Return the files that hold trajectories, sorted by path, and what was passed over.
 
     Args:
-        walk: The files that were found.
         format_name: What every file is taken for; `auto` goes by content.
     """
     skipped = [SkippedInput(str(each.path), each.reason, each.is_named) for each in walk.refused]

@@ -118,7 +118,6 @@ class RunOutput:
         """Open the output.
 
         Args:
-            files: Where everything goes.
             run: What decides over the output: inputs, options, versions.
             restart: Whether an earlier output is thrown away.
 

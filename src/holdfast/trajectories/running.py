@@ -204,7 +204,6 @@ def each_by_itself(
     """Return what becomes of the trajectories of a batch whose process died.
 
     Args:
-        batch: The batch.
         apart: Processes batches so that none takes another with it; None where its process died.
     """
     if batch.session is not None:

@@ -57,13 +57,7 @@ class MessageKeys:
         """Names by those marks; None where it was told twice."""
 
     def name(self, entry: Entry, wanted: str, mark: str = "") -> str:
-        """Return a name for a message: the one that its agent gave, unless another has it.
-
-        Args:
-            entry: The message.
-            wanted: What its agent calls it.
-            mark: Its mark, where it has one.
-        """
+        """Return a name for a message: the one that its agent gave, unless another has it."""
         key = wanted if wanted and wanted not in self._used else f"#{entry.id}"
         self._used.add(key)
         self._call(entry, key)
@@ -230,8 +224,6 @@ def export_session(store: Store, id_: str, *, family: bool = False) -> Iterator[
     told alone begins with what it shares.
 
     Args:
-        store: Where it is.
-        id_: The session.
         family: Whether branches and sub-agents that came from it are told as strands of their own.
     """
     teller = _Exporter(store, id_)

@@ -71,7 +71,6 @@ class ParentLinker:
         """Take note of a session that was created; one that came from another may repeat its costs.
 
         Args:
-            session: The session.
             drafts: What it begins with, as far as it was written with it.
         """
         if session.parent is None:
@@ -240,7 +239,6 @@ class ImportedIndex:
 
         Args:
             systems: Where it came from.
-            made: The sessions that were created.
         """
         for system in systems:
             self._named(system)

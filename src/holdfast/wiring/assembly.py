@@ -272,7 +272,6 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
     """Return an engine with the configured summary model, or with none.
 
     Args:
-        settings: What is configured.
         fit: What the result may weigh, in tokens.
         ask: Whether a model may be asked at all.
     """

@@ -316,7 +316,6 @@ class Chats:
         """Go on with another model; what does not fit it is folded first, by the old one.
 
         Args:
-            chat: The conversation.
             name: The model. At a server of one's own, every name is that server's, save those of
                 models on this machine.
             window: What it takes, in tokens; by default what is configured.

@@ -277,7 +277,6 @@ def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
     """Return why an engine cannot be used, found out by loading it; "" when it can.
 
     Args:
-        name: The engine's name, as it is configured.
         seconds: How long a plug-in may take to arrive.
     """
     source = _source(name, must_exist=False)
@@ -298,7 +297,6 @@ def engines_for(
 
     Args:
         choice: An engine's name, or an engine, of which every session after the first has a copy.
-        hosting: What engines are made with.
         must_exist: Whether a name that nobody knows is an error, and not a warning.
 
     Raises:

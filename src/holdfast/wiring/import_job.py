@@ -79,8 +79,6 @@ class ImportJob:
         """Begin to take.
 
         Args:
-            store: What everything goes to.
-            settings: How messages are weighed.
             live: Whether files are still written, so that half a line at their end was not named.
         """
         # A scale remembers what it has weighed, and an import would never forget.

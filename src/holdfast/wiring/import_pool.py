@@ -205,7 +205,6 @@ class ImportPool:
         """Start nothing yet.
 
         Args:
-            settings: Says where the store is.
             jobs: How many processes import at once; None goes by the machine and by how much there
                 is to do.
         """
@@ -264,7 +263,6 @@ class ImportPool:
         """Return each find as it is taken, in any order; None where one process is as fast.
 
         Args:
-            finds: What is to be taken.
             take: Takes one here, where others cannot.
         """
         families = families_of(finds)

@@ -46,8 +46,6 @@ def memory_files_of(
     """Return the built-in memory of the profile that the settings name.
 
     Args:
-        settings: What is configured.
-        environ: The environment variables.
         project: The working directory, if its project files are to be in the prompt.
     """
     return MemoryFiles(
@@ -61,10 +59,6 @@ def fitted(block: str, window: int) -> str:
     """Return memory and project files within their share of the window.
 
     A file that is cut ends where the next words begin: they would seem to be its own.
-
-    Args:
-        block: What stands in the prompt.
-        window: What the model takes, in tokens.
     """
     room = window // _BLOCK_SHARE
     if Estimator().count(block) <= room:
@@ -189,8 +183,6 @@ def memory_hub_of(
     """Return the files of the profile joined with the external provider, if one is configured.
 
     Args:
-        settings: What is configured.
-        environ: The environment variables.
         project: The working directory, if its project files are to be in the prompt.
         reserved: The names of the agent's own tools.
 

@@ -58,7 +58,6 @@ class Terminal:
         """Set the prompt up.
 
         Args:
-            history: The file that keeps what was typed.
             commands: What is completed after a slash.
             below: What is to be seen meanwhile; asked again while the prompt waits.
         """

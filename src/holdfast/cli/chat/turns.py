@@ -125,7 +125,6 @@ class TurnView:
         """Begin at the start of a line.
 
         Args:
-            view: Where lines of our own are drawn.
             wraps: Whether answers are broken into lines that fit, as on a terminal.
         """
         self._view = view

@@ -183,9 +183,7 @@ def rows_drawn(rows: Sequence[SessionRow], width: int | None, now: int) -> list[
     """Return a heading and one line for each row.
 
     Args:
-        rows: What is listed.
         width: The columns of the terminal; None for a pipe, into which everything is written.
-        now: The time.
     """
     known = [_cells(row, now, is_whole=width is None) for row in rows]
     # The columns that say something and leave the title enough room.

@@ -131,11 +131,8 @@ def report_html(
     """Return the page.
 
     Args:
-        aggregate: The figures of the run.
         about: What the run was told, by names for people; may hold anything.
-        target: What a trajectory was to weigh at most.
         seconds: How long the run took; None leaves its speed out.
-        rehearsed: Whether nothing was written.
     """
     style = files("holdfast.views.html").joinpath("page.css").read_text("utf-8") + _STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -110,7 +110,6 @@ def facts(
     """Yield what else is known, each with its label.
 
     Args:
-        totals: The sums of the run.
         seconds: How long it took; None leaves its speed out.
         rehearsed: Whether nothing was asked of a model because nothing was written.
     """
@@ -164,8 +163,6 @@ def token_edges(aggregate: Aggregate, target: int, most: int, *, percent: int) -
     """Return edges for tokens, of which the target is one.
 
     Args:
-        aggregate: What is to be parted.
-        target: What a trajectory was to weigh at most.
         most: How many bins there may be.
         percent: How many per cent of the trajectories get bins; the others lie beyond.
     """
@@ -184,7 +181,6 @@ def round_edges(spread: Distribution, most: int, *, percent: int) -> tuple[float
     """Return edges for whole figures at round ones, so many at most.
 
     Args:
-        spread: What is to be parted.
         most: How many bins there may be.
         percent: How many per cent of the figures get bins; the others lie beyond.
     """
@@ -219,7 +215,6 @@ def count_in_bins(
     """Return how many figures lie between the edges, to the precision of the spread.
 
     Args:
-        spread: The figures.
         edges: From zero up.
         known: One of the edges, and how many figures are not above it.
     """
@@ -286,11 +281,8 @@ def drawn(
     """Return the figures of a run, their spread as bars, and those of each source.
 
     Args:
-        aggregate: The figures.
         width: How many columns there are, 40 or more.
-        target: What a trajectory was to weigh at most.
         seconds: How long the run took; None leaves its speed out.
-        rehearsed: Whether nothing was written.
         colored: Whether bars may be drawn with blocks; `#` serves everywhere.
     """
     totals = aggregate.totals

@@ -55,8 +55,6 @@ def map_shown(found: WeighedWindow, limits: WindowLimits, places: frozenset[int]
     """Return the map with its legend.
 
     Args:
-        found: The window.
-        limits: What it is drawn against.
         places: The ids of the messages that the page has a place for.
     """
     total = found.tokens
