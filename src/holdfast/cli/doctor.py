@@ -5,15 +5,14 @@ With `--gateway`: why does the gateway not run, not answer or not record?
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, replace
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -31,7 +30,7 @@ from holdfast.cli.doctor_checks import (
 from holdfast.cli.flags import configuration, json_flag, now_ms, store_flags
 from holdfast.cli.root import Exit, as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, silence_log, tell
-from holdfast.cli.serve import url_of
+from holdfast.cli.serve import ask_gateway, url_of
 from holdfast.config import home
 from holdfast.errors import ConfigError, HoldfastError, reason_of
 from holdfast.ports import Listing
@@ -218,7 +217,7 @@ def _running(settings: GatewaySettings) -> Iterator[Check]:
         yield Check("gateway", CheckState.OK, words)
         return
     try:
-        status, found = _asked(host, port, "/healthz")
+        status, found = ask_gateway(host, port, "/healthz", _LOOK_S)
     except ConnectionRefusedError:
         advice = (
             "holdfast serve starts it; holdfast run AGENT starts it with an agent; where it was "
@@ -240,21 +239,12 @@ def _running(settings: GatewaySettings) -> Iterator[Check]:
     else:
         words = f"holdfast {version} answers on {url}, and {__version__} is installed"
         yield Check("gateway", CheckState.WARN, words, "restart it")
-    status, found = _asked(host, port, "/readyz")
+    status, found = ask_gateway(host, port, "/readyz", _LOOK_S)
     if status == 200:
         yield Check("readiness", CheckState.OK, "it can record what is said")
     else:
         advice = "its log says why; requests are forwarded, and nothing of them is recorded"
         yield Check("readiness", CheckState.FAIL, str(found.get("reason")), advice)
-
-
-def _asked(host: str, port: int, path: str) -> tuple[int, dict[str, object]]:
-    with closing(HTTPConnection(host, port, timeout=_LOOK_S)) as connection:
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        found: object = json.loads(answer.read(10_000))
-        fields = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-        return answer.status, fields
 
 
 def _access(settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[Check]:

@@ -14,12 +14,12 @@ import subprocess
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection, HTTPException
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -83,6 +83,15 @@ class Pointing:
 def url_of(host: str, port: int) -> str:
     """Return the address of the gateway that listens there."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def ask_gateway(host: str, port: int, path: str, timeout: float) -> tuple[int, dict[str, object]]:
+    """Return with which status and fields of JSON whatever listens there answers."""
+    with closing(HTTPConnection(host, port, timeout=timeout)) as connection:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        found: object = json.loads(answer.read(10_000))
+        return answer.status, cast("dict[str, object]", found) if isinstance(found, dict) else {}
 
 
 def pointing(agent: str, url: str) -> Pointing:
@@ -337,7 +346,11 @@ def run_command(*, agent: str, arguments: tuple[str, ...]) -> int:
     with ExitStack() as held:
         host, port = settings.gateway.host, settings.gateway.port
         url = url_of(host, port)
-        if _is_ours(host, port):
+        try:
+            is_ours = ask_gateway(host, port, "/healthz", _LOOK_S)[1].get("service") == "holdfast"
+        except (HTTPException, OSError, ValueError):
+            is_ours = False
+        if is_ours:
             words = f"uses the gateway on {url}"
         else:
             settings = _with_own_upstream(settings, pointing(agent, ""))
@@ -362,19 +375,6 @@ def _with_own_upstream(settings: Settings, way: Pointing) -> Settings:
         return settings
     upstreams = (*settings.gateway.upstreams, f"{way.dialect}={now}")
     return replace(settings, gateway=replace(settings.gateway, upstreams=upstreams))
-
-
-def _is_ours(host: str, port: int) -> bool:
-    """Say whether a gateway answers there."""
-    connection = HTTPConnection(host, port, timeout=_LOOK_S)
-    try:
-        connection.request("GET", "/healthz")
-        answer = connection.getresponse()
-        return json.loads(answer.read(1000))["service"] == "holdfast"
-    except (HTTPException, OSError, ValueError, KeyError, TypeError):
-        return False
-    finally:
-        connection.close()
 
 
 @contextmanager
