@@ -19,8 +19,8 @@ import pytest
 from openai.types.chat import ChatCompletion
 
 import holdfast
-from holdfast.cli.pointing import AGENTS, pointing, url_of
 from holdfast.cli.sample import sample_session
+from holdfast.cli.serve import AGENTS, pointing, url_of
 from holdfast.compaction import Policy
 from holdfast.config import KEYS
 from holdfast.engines import Engine, EngineDeps

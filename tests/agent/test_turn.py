@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.agent import Agent, Habits, Plan, Toolbox
-from holdfast.agent.drafts import CUT_OFF, STOPPED
 from holdfast.agent.events import (
     Answered,
     Done,
@@ -19,6 +18,7 @@ from holdfast.agent.events import (
     Warned,
     WindowCompacted,
 )
+from holdfast.agent.turn import CUT_OFF, STOPPED
 from holdfast.errors import ModelDenied, ModelError, ModelOverflow, ModelUnavailable
 from holdfast.ports import Prompt
 from holdfast.ports import model as port

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.sessions.upkeep import unused_sessions
+from holdfast.cli.sessions.listing import unused_sessions
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Text
 from holdfast.wiring import Conversation, open_store
@@ -169,7 +169,7 @@ def test_a_conversation_that_is_used_while_the_question_stands_is_left_alone(
         store.append("used", [Draft(message=later, at=2**42)])
         return not yes
 
-    monkeypatch.setattr("holdfast.cli.sessions.upkeep.agreed", use)
+    monkeypatch.setattr("holdfast.cli.sessions.listing.agreed", use)
     ended = run("sessions", "prune", "--older-than", "1d", "--json")
     found = json.loads(ended.output)
     assert (ended.code, [each["id"] for each in found["sessions"]]) == (0, ["old"])

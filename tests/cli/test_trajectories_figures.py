@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.cli.trajectories.figures import (
+from holdfast.cli.trajectories.view import (
     Bins,
     count_in_bins,
     facts,

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from holdfast.caching import Marker
 from holdfast.compaction.repair import repair
 from holdfast.conversation import StoredConversation
-from holdfast.conversation.system_prompt import with_goal
 from holdfast.conversation.waiting import wait
-from holdfast.conversation.window import LiveWindow
+from holdfast.conversation.window import LiveWindow, with_goal
 from holdfast.session import Draft, Entry, Head, Kind, Refreshed, Session, SessionState
 from holdfast.stores.sqlite import SqliteStore
 from holdfast.testing.strategies import Material, transcripts

@@ -11,7 +11,7 @@ from typing import Any, cast
 import httpx2
 import pytest
 
-from holdfast.agent.drafts import CUT_OFF
+from holdfast.agent.turn import CUT_OFF
 from holdfast.errors import StoreError
 from tests.agents.answers import Answer
 from tests.gateway.faults import client_sees

@@ -11,7 +11,7 @@ import brotli
 import pytest
 import zstandard
 
-from holdfast.agent.drafts import CUT_OFF
+from holdfast.agent.turn import CUT_OFF
 from holdfast.gateway.client_turn import ClientTurn
 from tests.agents.answers import Answer, Call, gemini
 from tests.gateway.faults import client_sees

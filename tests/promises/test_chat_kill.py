@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from holdfast.agent.drafts import CUT_OFF
+from holdfast.agent.turn import CUT_OFF
 from holdfast.ports.store import Listing
 from holdfast.session import Session
 from holdfast.stores.sqlite import SqliteStore

@@ -1,7 +1,6 @@
 """The agent: a conversation, a model, tools and memory, joined to the loop of a turn.
 
-Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `session_tools`, `drafts`,
-`turn`, `delegating`; `rehearsal` holds the words of a demonstration.
+Read in this order: `events`, `toolbox`, `workplace`, `file_search`, `turn`, `delegating`.
 
 Each name is loaded when it is first used: the search for files is a program of its own and needs
 none of the rest.
@@ -14,8 +13,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holdfast.agent.delegating import Delegate
-    from holdfast.agent.session_tools import Memory, PastSessions, Plan, memory_tools
-    from holdfast.agent.toolbox import Permission, Tool, Toolbox, ToolFailed
+    from holdfast.agent.toolbox import (
+        Memory,
+        PastSessions,
+        Permission,
+        Plan,
+        Tool,
+        Toolbox,
+        ToolFailed,
+        memory_tools,
+    )
     from holdfast.agent.turn import Agent, Caching, Habits
     from holdfast.agent.workplace import ListFiles, ReadFile, RunCommand, SearchFiles, Workplace
 
@@ -40,28 +47,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Agent": "turn",
-    "Caching": "turn",
-    "Delegate": "delegating",
-    "Habits": "turn",
-    "ListFiles": "workplace",
-    "Memory": "session_tools",
-    "PastSessions": "session_tools",
-    "Permission": "toolbox",
-    "Plan": "session_tools",
-    "ReadFile": "workplace",
-    "RunCommand": "workplace",
-    "SearchFiles": "workplace",
-    "Tool": "toolbox",
-    "ToolFailed": "toolbox",
-    "Toolbox": "toolbox",
-    "Workplace": "workplace",
-    "memory_tools": "session_tools",
+    "turn": ("Agent", "Caching", "Habits"),
+    "delegating": ("Delegate",),
+    "workplace": ("ListFiles", "ReadFile", "RunCommand", "SearchFiles", "Workplace"),
+    "toolbox": (
+        "Memory",
+        "PastSessions",
+        "Permission",
+        "Plan",
+        "Tool",
+        "ToolFailed",
+        "Toolbox",
+        "memory_tools",
+    ),
 }
+"""The names that each module defines."""
 
 
 def __getattr__(name: str) -> object:
     """Load a name from the module that defines it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -42,10 +42,6 @@ _PROMPT = (
 _LABEL = 120
 
 
-def _unheard(event: Event) -> None:
-    del event
-
-
 class Delegate:
     """Runs sub-agents for a conversation; a sub-agent has no `delegate` of its own."""
 
@@ -56,15 +52,13 @@ class Delegate:
         tools_for: Callable[[StoredConversation], Toolbox],
         *,
         habits: Habits = Habits(),  # noqa: B008 - a frozen value
-        on_event: Callable[[Event], None] = _unheard,
+        on_event: Callable[[Event], None] = lambda _: None,
     ) -> None:
         """Join the parts.
 
         Args:
             chat: The conversation that delegates.
-            model: Who does the work.
             tools_for: Returns the tools of a sub-agent; without this one.
-            habits: How sub-agents behave.
             on_event: Told what happens in the sub-agent's turn.
         """
         self._chat = chat
@@ -91,24 +85,21 @@ class Delegate:
         child.set_system(_PROMPT)
         try:
             with self._running(title):
-                return self._result(child)
+                agent = Agent(child, self._model, self._tools_for(child), habits=self._habits)
+                turn = agent.answer()
+                try:
+                    for event in turn:
+                        self._on_event(event)
+                        if isinstance(event, Done):
+                            return event.reply.strip() or "the sub-agent ended without a word"
+                        if isinstance(event, Stopped):
+                            raise ToolFailed(f"the sub-agent stopped: {event.reason}")
+                finally:
+                    # An interruption stops the sub-agent too, and keeps what it had said.
+                    turn.close()
+                raise ToolFailed("the sub-agent ended without an answer")
         finally:
             child.end(EndReason.SUBAGENT)
-
-    def _result(self, child: StoredConversation) -> str:
-        agent = Agent(child, self._model, self._tools_for(child), habits=self._habits)
-        turn = agent.answer()
-        try:
-            for event in turn:
-                self._on_event(event)
-                if isinstance(event, Done):
-                    return event.reply.strip() or "the sub-agent ended without a word"
-                if isinstance(event, Stopped):
-                    raise ToolFailed(f"the sub-agent stopped: {event.reason}")
-        finally:
-            # An interruption stops the sub-agent too, and keeps what it had said.
-            turn.close()
-        raise ToolFailed("the sub-agent ended without an answer")
 
     @contextmanager
     def _running(self, title: str) -> Generator[None]:

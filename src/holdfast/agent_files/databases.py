@@ -67,7 +67,6 @@ def detect_database(path: Path, *, patience: float = PATIENCE) -> Guess:
     """Return whose database a file is, by its tables; without a name when it is nobody's.
 
     Args:
-        path: The file.
         patience: How many seconds its owner may hold it.
 
     Raises:
@@ -156,7 +155,21 @@ def _reading(path: Path, patience: float) -> Generator[_Query]:
         except FileNotFoundError:
             logged = 0
         at_rest = header[_LOG_FLAG:] == b"\x02" and not logged
-        connection = _connected(path, "immutable=1" if at_rest else "mode=ro", patience)
+        mode = "immutable=1" if at_rest else "mode=ro"
+        address = f"file:{quote(str(path.absolute()))}?{mode}"
+        connection = sqlite3.connect(
+            address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("BEGIN")
+            # The first look fixes what is seen.
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except _DAMAGES:
+            connection.close()
+            raise
     with closing(connection):
         with _explaining(path):
             query = _Query(connection, at_rest=at_rest)
@@ -166,24 +179,6 @@ def _reading(path: Path, patience: float) -> Generator[_Query]:
 def _state(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_size, found.st_mtime_ns
-
-
-def _connected(path: Path, mode: str, patience: float) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?{mode}"
-    connection = sqlite3.connect(
-        address, uri=True, timeout=patience, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("BEGIN")
-        # The first look fixes what is seen.
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except _DAMAGES:
-        connection.close()
-        raise
-    return connection
 
 
 def _tables(connection: sqlite3.Connection) -> Tables:

@@ -289,8 +289,6 @@ def gather(
     named themselves are one as well.
 
     Args:
-        files: The files.
-        reading: How they are to be read.
         examine: Detects the format of each of them.
     """
     looks: list[Look] = []
@@ -345,7 +343,6 @@ class FileWatch:
 
         Args:
             find: Finds the files, each time anew: some may have come, others gone.
-            reading: How they are read.
             known: Files that need not be looked at as long as they stay as they are.
         """
         self._find = find

@@ -90,7 +90,6 @@ def find_files(names: Iterable[str], *, limit: int | None = None) -> Walk:
     folder is entered once. Sockets and devices are no files.
 
     Args:
-        names: What a person named.
         limit: How many files are enough; any of them, as the system lists them.
     """
     return _walk(_roots(names), lambda _: True, limit)

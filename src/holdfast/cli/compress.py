@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.files import PIPE, about, open_input, same_file, write_output
+from holdfast.cli.files import PIPE, about, format_flag, open_input, same_file, write_output
 from holdfast.cli.flags import (
     configuration,
     conversation_flag,
@@ -123,17 +123,13 @@ def compress_input(
         same = isinstance(report.result, Unchanged) and to is None and wish.conversation is None
         content = source.content if same else None
         content = content or _written(document, before, report, to)
-    return Compressed(report, document.format, content, tuple(_left_out(document, to)))
-
-
-def _left_out(document: Document, to: str | None) -> Iterator[str]:
-    yield from (f"line {each.line}: {each.reason}" for each in document.problems)
-    if to is None or document.envelope is None:
-        return
-    total = len(document.envelope.messages)
-    for earlier, aside in enumerate(document.envelope.asides):
-        index = total - aside.following + earlier
-        yield f"message {index}: {to} has no role {aside.value.get('role')!r}"
+    left_out = [f"line {each.line}: {each.reason}" for each in document.problems]
+    if to is not None and document.envelope is not None:
+        total = len(document.envelope.messages)
+        for earlier, aside in enumerate(document.envelope.asides):
+            index = total - aside.following + earlier
+            left_out.append(f"message {index}: {to} has no role {aside.value.get('role')!r}")
+    return Compressed(report, document.format, content, tuple(left_out))
 
 
 def _written(
@@ -262,14 +258,7 @@ class _Options(TypedDict):
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE|ID...")
 @click.option("-o", "--output", metavar="OUT", help="Where to write; - for standard output.")
-@click.option(
-    "--format",
-    "format_name",
-    default="auto",
-    type=click.Choice(["auto", *FORMATS]),
-    metavar="FORMAT",
-    help="The format of the input; see holdfast formats.",
-)
+@format_flag("the input")
 @conversation_flag
 @click.option(
     "--to",

@@ -7,12 +7,11 @@ import os
 
 import click
 
+from holdfast.cli.flags import json_flag
 from holdfast.cli.root import as_typed, examples
 from holdfast.cli.screen import Styled, screen, show_json, table
 from holdfast.config import Default, Setting, config_file, load, write_template
 from holdfast.redaction import redact
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group("config", epilog=examples("holdfast config init", "holdfast config show"))
@@ -31,7 +30,7 @@ def command() -> None:
         "holdfast config show", "HOLDFAST_COMPRESSION_THRESHOLD=0.7 holdfast config show --json"
     ),
 )
-@_JSON
+@json_flag
 def show(*, as_json: bool) -> None:
     """Show every setting and where its value came from."""
     configuration = load(os.environ)
@@ -63,7 +62,7 @@ def show(*, as_json: bool) -> None:
 @command.command(
     "path", epilog=examples("holdfast config path", '$EDITOR "$(holdfast config path)"')
 )
-@_JSON
+@json_flag
 def path(*, as_json: bool) -> None:
     """Print where the configuration file is, or would be."""
     file = config_file(os.environ)
@@ -80,7 +79,7 @@ def path(*, as_json: bool) -> None:
     ),
 )
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
-@_JSON
+@json_flag
 def init(*, force: bool, as_json: bool) -> None:
     """Write a configuration file with every key explained.
 

@@ -28,7 +28,7 @@ from holdfast.wiring.models import LOCAL_MODEL, LOCAL_WINDOW, is_local, known_wi
 from holdfast.wiring.stores import file_behind, store_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from holdfast.config import Setting
@@ -83,12 +83,10 @@ class Check:
     advice: str = ""
 
 
-def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> Iterator[Check]:
+def checks(settings: Settings, environ: Mapping[str, str], *, offline: bool) -> Iterator[Check]:
     """Look at everything there is to look at; nothing is changed.
 
     Args:
-        environ: The environment variables.
-        settings: What is configured.
         offline: Leave out what needs a connection.
     """
     yield from model_checks(settings, environ)
@@ -96,7 +94,13 @@ def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> 
         yield from reach_checks(settings)
     yield from store_checks(settings, environ)
     yield from part_checks(settings, environ)
-    needed = needed_extras(settings)
+    # Without these extras the models of the settings cannot be asked.
+    model, summary = settings.model, settings.auxiliary.compression
+    needed = frozenset(
+        provider_of(name, each.provider, each.base_url)[0]
+        for name, each in ((model.name, model), (summary.separate, summary))
+        if name
+    )
     for extra, (module, purpose) in _EXTRAS.items():
         if find_spec(module) is not None:
             yield Check(f"extra {extra}", CheckState.OK, f"installed: {purpose}")
@@ -108,31 +112,26 @@ def checks(environ: Mapping[str, str], settings: Settings, *, offline: bool) -> 
 
 def basic_checks(
     environ: Mapping[str, str], flags: Sequence[Setting]
-) -> Generator[Check, None, Settings]:
-    """Look at Python, the home folder and the configuration; return what is configured.
+) -> tuple[list[Check], Settings]:
+    """Look at Python, the home folder and the configuration; return what is configured, too.
 
     Where that cannot be read, the defaults stand for it, so that the other checks go on.
     """
     version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= _OLDEST:
-        yield Check("python", CheckState.OK, version)
-    else:
-        yield Check("python", CheckState.FAIL, version, "install Python 3.11 or newer")
-    yield _home_folder(home(environ))
+    found = [Check("python", CheckState.OK, version)]
+    if sys.version_info < _OLDEST:
+        found = [Check("python", CheckState.FAIL, version, "install Python 3.11 or newer")]
+    found.append(_home_folder(home(environ)))
     try:
         settings = load(environ, flags).settings
     except ConfigError as error:
-        yield Check("configuration", CheckState.FAIL, str(error), f"edit {config_file(environ)}")
-        settings = Settings()
-    else:
-        file = config_file(environ)
-        if file.exists():
-            yield Check("configuration", CheckState.OK, f"{file} is valid")
-        else:
-            yield Check(
-                "configuration", CheckState.OK, "defaults and environment; there is no file"
-            )
-    return settings
+        advice = f"edit {config_file(environ)}"
+        found.append(Check("configuration", CheckState.FAIL, str(error), advice))
+        return found, Settings()
+    file = config_file(environ)
+    words = f"{file} is valid" if file.exists() else "defaults and environment; there is no file"
+    found.append(Check("configuration", CheckState.OK, words))
+    return found, settings
 
 
 def _home_folder(folder: Path) -> Check:
@@ -195,16 +194,6 @@ def model_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
         yield _local_model("summary model file", environ, is_chosen=True)
         return
     yield _credential("credential", provider, chosen.base_url, environ)
-
-
-def needed_extras(settings: Settings) -> frozenset[str]:
-    """Return the extras without which the models of the settings cannot be asked."""
-    model, summary = settings.model, settings.auxiliary.compression
-    return frozenset(
-        provider_of(name, each.provider, each.base_url)[0]
-        for name, each in ((model.name, model), (summary.separate, summary))
-        if name
-    )
 
 
 def _settled(settings: Settings) -> Settings:
@@ -317,7 +306,14 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     try:
         file = file_behind(settings.store.url, settings.store.profile, environ)
         if file is None:
-            yield _elsewhere(settings, environ)
+            # What is no file can be asked, and nothing else.
+            with closing(store_of(settings, environ)) as store:
+                health, name, kept = store.check(), store.name, store.capabilities
+            words = [counted(health.sessions, "session"), counted(health.messages, "message")]
+            words += [] if Capability.DURABLE in kept else ["kept until the process ends"]
+            state = CheckState.FAIL if health.problems else CheckState.OK
+            found = "; ".join(health.problems) if health.problems else ", ".join(words)
+            yield Check("store", state, f"{name}: {found}")
             return
     except (ConfigError, StoreError) as error:
         yield Check("store", CheckState.FAIL, str(error), "change store.url or store.profile")
@@ -336,18 +332,6 @@ def store_checks(settings: Settings, environ: Mapping[str, str]) -> Iterator[Che
     folder = next((each for each in file.parents if each.is_dir()), None)
     if folder is not None:
         yield _space(folder, 0)
-
-
-def _elsewhere(settings: Settings, environ: Mapping[str, str]) -> Check:
-    """Look at a store that is no file: it can be asked, and nothing else."""
-    with closing(store_of(settings, environ)) as store:
-        health = store.check()
-        if health.problems:
-            return Check("store", CheckState.FAIL, f"{store.name}: {'; '.join(health.problems)}")
-        words = [counted(health.sessions, "session"), counted(health.messages, "message")]
-        if Capability.DURABLE not in store.capabilities:
-            words.append("kept until the process ends")
-        return Check("store", CheckState.OK, f"{store.name}: {', '.join(words)}")
 
 
 def sized(count: int) -> str:

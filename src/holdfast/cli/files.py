@@ -11,6 +11,7 @@ from codecs import getincrementaldecoder
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory, mkstemp
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from holdfast.agent_files.detection import (
+    AUTO,
     FoundFile,
     ReadOptions,
     SkippedFile,
@@ -43,34 +45,28 @@ if TYPE_CHECKING:
 
     from holdfast.agent_files.detection import Look
     from holdfast.agent_files.finding import Walk
+    from holdfast.cli.flags import Wrapped
     from holdfast.config import Settings
     from holdfast.formats import Document
     from holdfast.session import Session
-
-__all__ = [
-    "PIPE",
-    "Input",
-    "OpenedInput",
-    "Unusable",
-    "about",
-    "drafts",
-    "input_stream",
-    "is_stored",
-    "named_files",
-    "open_input",
-    "packed",
-    "read_input",
-    "refused",
-    "same_file",
-    "write_output",
-    "write_pieces",
-]
 
 PIPE = "-"
 """What stands for standard input or standard output."""
 _BEGINNING = 64
 _GLANCE = 500
 """Files of a folder that show whether a session is spread over it: somebody may name `/`."""
+
+
+def format_flag(what: str) -> Callable[[Wrapped], Wrapped]:
+    """Return the flag that says which format is read, of what its help says."""
+    return click.option(
+        "--format",
+        "format_name",
+        default=AUTO,
+        type=click.Choice([AUTO, *FORMATS]),
+        metavar="FORMAT",
+        help=f"The format of {what}; see holdfast formats.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +154,18 @@ def drafts(names: Sequence[str]) -> Generator[tuple[BinaryIO, ...]]:
     try:
         for name in names:
             with _refusing(name):
-                opened.append(_opened(name))
+                if name == PIPE:
+                    pipe = output_bytes()
+                    stream = cast("BinaryIO", _Terminal(pipe)) if pipe.isatty() else pipe
+                    opened.append(_Draft(name, stream))
+                elif _is_special(Path(name)):
+                    device = Path(name).open("wb")  # noqa: SIM115 - closed with the draft
+                    opened.append(_Draft(name, device))
+                else:
+                    path = Path(os.path.realpath(name))
+                    _spare_database(path)
+                    file, beside = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+                    opened.append(_Draft(name, os.fdopen(file, "wb"), Path(beside), path))
         with _refusing(", ".join(names)):
             yield tuple(each.stream for each in opened)
         for each in opened:
@@ -248,19 +255,6 @@ class _Terminal:
             self.write(piece)
 
 
-def _opened(name: str) -> _Draft:
-    if name == PIPE:
-        stream = output_bytes()
-        return _Draft(name, cast("BinaryIO", _Terminal(stream)) if stream.isatty() else stream)
-    if _is_special(Path(name)):
-        stream = Path(name).open("wb")  # noqa: SIM115 - closed with the draft
-        return _Draft(name, stream)
-    path = Path(os.path.realpath(name))
-    _spare_database(path)
-    descriptor, beside = mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    return _Draft(name, os.fdopen(descriptor, "wb"), Path(beside), path)
-
-
 @contextmanager
 def _refusing(name: str) -> Generator[None]:
     """Name the file in errors of the system."""
@@ -338,11 +332,17 @@ def open_input(name: str, format_name: str, settings: Settings) -> OpenedInput:
     """
     if is_stored(name) and (stored := _window(name, settings)):
         return stored
-    if name != PIPE and Path(name).is_dir():
-        return OpenedInput(name, None, _folder_documents(Path(name), format_name))
+    path = Path(name)
+    if name != PIPE and path.is_dir():
+        # Of a folder, the conversations are read over whose files they are spread.
+        reading = ReadOptions(format=format_name)
+        if not _spread(gather(find_files([str(path)], limit=_GLANCE).files, reading)):
+            raise Unreadable(f"cannot read {path}: it is a folder; name a file")
+        found = _spread(gather(find_files([str(path)]).files, reading))
+        return OpenedInput(name, None, tuple(chain.from_iterable(map(_documents_of, found))))
     if name != PIPE and _is_database(name):
         with about(name):
-            return OpenedInput(name, None, _database_documents(Path(name)))
+            return OpenedInput(name, None, _database_documents(path))
     source = read_input(name)
     if begins_database(source.content):
         raise Unusable(f"{source.name} is a database, which can only be read from its file")
@@ -374,19 +374,6 @@ def _database_documents(path: Path) -> tuple[Document, ...]:
             raise Unreadable(reason)
         case None:
             raise Unreadable("it is gone")
-
-
-def _folder_documents(path: Path, format_name: str) -> tuple[Document, ...]:
-    """Return the conversations of a folder over whose files they are spread.
-
-    Raises:
-        Unreadable: when no conversation is; each file has to be named then.
-    """
-    reading = ReadOptions(format=format_name)
-    if not _spread(gather(find_files([str(path)], limit=_GLANCE).files, reading)):
-        raise Unreadable(f"cannot read {path}: it is a folder; name a file")
-    found = _spread(gather(find_files([str(path)]).files, reading))
-    return tuple(document for each in found for document in _documents_of(each))
 
 
 def _spread(looks: Sequence[Look]) -> list[FoundFile]:

@@ -61,6 +61,28 @@ _METAVARS = {int: "N", float: "F", str: "NAME"}
 yes_flag = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 session_argument = click.argument("name", metavar="ID")
+source_flag = click.option(
+    "--source",
+    "--agent",
+    "sources",
+    multiple=True,
+    metavar="S",
+    help="Only sessions from here, such as cli or codex.",
+)
+
+
+def place_flags(function: Wrapped) -> Wrapped:
+    """Add the flags that say where what is wanted took place."""
+    folder = click.option(
+        "--project", default="", metavar="FOLDER", help="Only what took place in this folder."
+    )
+    branch = click.option(
+        "--branch", default="", metavar="B", help="Only what took place on this branch."
+    )
+    file = click.option(
+        "--file", default="", metavar="FILE", help="Only where this file was named."
+    )
+    return folder(branch(file(function)))
 
 
 class _SettingType(click.ParamType[Setting]):
@@ -182,7 +204,6 @@ def parse_moment(text: str, now_ms: int, *, end: bool = False) -> int:
 
     Args:
         text: What was written, such as `2026-11-15`, `7d` or `yesterday`.
-        now_ms: The time that it is now.
         end: Whether a day, month or year means its last moment, as `--until` wants it.
 
     Raises:

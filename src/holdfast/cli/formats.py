@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.flags import json_flag
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.formats import FORMATS
@@ -23,7 +24,7 @@ _UNKNOWN = "unknown"
     ),
 )
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_flag
 def command(files: tuple[str, ...], *, as_json: bool) -> Exit:
     """List the formats that can be read, or say what files are.
 
@@ -94,10 +95,6 @@ def _unreadable(file: str, reason: str) -> dict[str, object]:
 def _line(entry: dict[str, object]) -> Line:
     file, name, reason = entry["file"], entry["format"], entry["reason"]
     if name is None:
-        return (
-            Styled(f"{file}: "),
-            Styled(_UNKNOWN, "bold yellow"),
-            Styled(f": {reason}"),
-        )
+        return (Styled(f"{file}: "), Styled(_UNKNOWN, "bold yellow"), Styled(f": {reason}"))
     sure = f" ({entry['confidence']:.1f}): {reason}"
     return (Styled(f"{file}: "), Styled(str(name), "bold green"), Styled(sure))

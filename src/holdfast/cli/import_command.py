@@ -22,8 +22,8 @@ from holdfast.agent_files.detection import (
     gather,
 )
 from holdfast.agent_files.finding import find_in_places
-from holdfast.cli.files import PIPE, named_files
-from holdfast.cli.flags import agreed, configuration, now_ms, store_flags, yes_flag
+from holdfast.cli.files import PIPE, format_flag, named_files
+from holdfast.cli.flags import agreed, configuration, json_flag, now_ms, store_flags, yes_flag
 from holdfast.cli.import_report import (
     ImportReport,
     offer_drawn,
@@ -33,7 +33,6 @@ from holdfast.cli.import_report import (
 )
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import error_text, meter_for, screen, show_json, tell
-from holdfast.formats import FORMATS
 from holdfast.transfer import Count, ImportTally
 from holdfast.views.words import clean, counted
 from holdfast.wiring.import_job import (
@@ -82,14 +81,7 @@ class _Options(TypedDict):
     ),
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option(
-    "--format",
-    "format_name",
-    default=AUTO,
-    type=click.Choice([AUTO, *FORMATS]),
-    metavar="FORMAT",
-    help="The format of every file; see holdfast formats.",
-)
+@format_flag("every file")
 @yes_flag
 @click.option("--dry-run", is_flag=True, help="Read what is new or has changed; store nothing.")
 @click.option("--watch", is_flag=True, help="Go on, and import what is added to the files.")
@@ -109,7 +101,7 @@ class _Options(TypedDict):
 )
 @click.option("-v", "--verbose", is_flag=True, help="Name every file and every problem.")
 @store_flags
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_flag
 def command(**options: Unpack[_Options]) -> Exit:
     """Bring sessions of other agents into the store.
 
@@ -252,13 +244,7 @@ class ImportPlan:
 
 
 def import_once(walk: Walk, wanted: ImportPlan, started: float) -> ImportReport:
-    """Take everything that is there.
-
-    Args:
-        walk: What was found.
-        wanted: How the import is to run.
-        started: When the search for it began.
-    """
+    """Take everything that is there."""
     with meter_for(silent=wanted.silent) as meter:
         taking = ImportRun(wanted.take, meter)
         known = [file for file in walk.files if wanted.is_known(file)]
@@ -300,21 +286,18 @@ def follow(find: Callable[[], Walk], wanted: ImportPlan) -> ImportReport:
                 _show_troubles(done)
             while True:
                 time.sleep(wanted.interval)
-                if looks := watch.look():
-                    _show_added(taking.take_all(looks), wanted)
+                if not (looks := watch.look()):
+                    continue
+                done = taking.take_all(looks)
+                if not wanted.silent:
+                    for taken in done:
+                        if taken.status is ImportStatus.IMPORTED:
+                            size = counted(taken.tally.count.messages, "message")
+                            tell(f"{size} from {taken.found.files[0].shown}")
+                    _show_troubles(done)
         except KeyboardInterrupt:
             pass
     return taking.result(walk, known, time.perf_counter() - started)
-
-
-def _show_added(done: Sequence[ImportResult], wanted: ImportPlan) -> None:
-    if wanted.silent:
-        return
-    for taken in done:
-        if taken.status is ImportStatus.IMPORTED:
-            count = counted(taken.tally.count.messages, "message")
-            tell(f"{count} from {taken.found.files[0].shown}")
-    _show_troubles(done)
 
 
 def _show_troubles(done: Sequence[ImportResult]) -> None:
@@ -338,7 +321,6 @@ class ImportRun:
         The problems that are returned are those that were not returned before.
 
         Args:
-            looks: What files are.
             pool: Takes many at once, where that is faster.
         """
         finds = [look for look in looks if isinstance(look, FoundFile)]
@@ -364,9 +346,7 @@ class ImportRun:
         """Return everything that has happened.
 
         Args:
-            walk: What was found first.
             known: The files of it that nobody had to look at then.
-            seconds: How long it took.
         """
         taken = tuple(self._taken.values())
         others = self._others.values()

@@ -124,6 +124,14 @@ class ImportReport:
         formats = Counter[str]()
         for each in self.taken:
             formats[each.found.guess.format] += len(each.found.files)
+        files = [*map(_taken_fields, self.taken)]
+        files += [
+            _other_fields(each.shown, str(ImportStatus.UNCHANGED), _KNOWN) for each in self.known
+        ]
+        for passed in self.passed if everything else ():
+            files.append(_other_fields(passed.file.shown, PASSED_OVER, passed.reason))
+        files += [_other_fields(each.file.shown, UNREADABLE, each.reason) for each in self.closed]
+        files += [_other_fields(str(each.path), UNREADABLE, each.reason) for each in self.refused]
         return {
             "sessions": len(tally.sessions),
             "messages": count.messages,
@@ -143,19 +151,8 @@ class ImportReport:
             "seconds": round(self.seconds, 3),
             "formats": dict(formats),
             "statuses": dict(self.statuses()),
-            "files": [*map(_taken_fields, self.taken), *self._others(everything=everything)],
+            "files": files,
         }
-
-    def _others(self, *, everything: bool) -> Iterator[dict[str, object]]:
-        for file in self.known:
-            yield _other_fields(file.shown, str(ImportStatus.UNCHANGED), _KNOWN)
-        for passed in self.passed:
-            if everything:
-                yield _other_fields(passed.file.shown, PASSED_OVER, passed.reason)
-        for closed in self.closed:
-            yield _other_fields(closed.file.shown, UNREADABLE, closed.reason)
-        for refused in self.refused:
-            yield _other_fields(str(refused.path), UNREADABLE, refused.reason)
 
 
 def _taken_fields(taken: ImportResult) -> dict[str, object]:
@@ -195,17 +192,20 @@ def report_drawn(
     """Return what happened, and below it what could not be read.
 
     Args:
-        imported: What happened.
-        width: How many columns there are.
-        verbose: Whether everything is named.
         rehearsed: Whether nothing was stored.
         timed: Whether the time that it took says something.
     """
-    tally = imported.tally
+    tally, same = imported.tally, imported.statuses()[ImportStatus.UNCHANGED]
     if not (tally.sessions or tally.grown):
         is_failed = imported.exit is Exit.FAILED and not imported.known
         begins = ("nothing imported", "bold red") if is_failed else ("nothing new", "bold yellow")
-        headline = (Styled(*begins), Styled(f": {_why_nothing(imported)}"))
+        why = "nothing is said in what was found" if imported.taken else _NONE
+        if same:
+            # What is damaged in a file was never stored.
+            damaged = any(each.tally.problems for each in imported.taken)
+            what = "everything that can be read" if damaged else "everything"
+            why = f"{what} in {counted(same, 'file')} is stored already"
+        headline = (Styled(*begins), Styled(f": {why}"))
     else:
         verb, added = ("would import", "would add to") if rehearsed else ("imported", "added to")
         if imported.is_bound:
@@ -225,7 +225,6 @@ def report_drawn(
     brought = [each for each in imported.taken if each.tally.sessions or each.tally.grown]
     if brought:
         lines += table(list(_rows(brought)), width, right=_FIGURES)
-    same = imported.statuses()[ImportStatus.UNCHANGED]
     if brought and same:
         lines.append((Styled(f"unchanged: {counted(same, 'file')}", "dim"),))
     lines += _not_taken(imported, verbose=verbose)
@@ -293,16 +292,6 @@ def _shortened(path: str, room: int) -> str:
     return crop(kept, begin + 1) + kept[start:]
 
 
-def _why_nothing(imported: ImportReport) -> str:
-    same = imported.statuses()[ImportStatus.UNCHANGED]
-    if same:
-        # What is damaged in a file was never stored.
-        damaged = any(each.tally.problems for each in imported.taken)
-        what = "everything that can be read" if damaged else "everything"
-        return f"{what} in {counted(same, 'file')} is stored already"
-    return "nothing is said in what was found" if imported.taken else _NONE
-
-
 def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:
     made = {id_ for each in taken for id_ in each.tally.sessions}
     grown = {id_ for each in taken for id_ in each.tally.grown} - made
@@ -328,10 +317,7 @@ def _rows(taken: Sequence[ImportResult]) -> Iterator[Sequence[str]]:
 def _not_taken(imported: ImportReport, *, verbose: bool) -> Iterator[Line]:
     """Say what was left alone, which files say nothing, and which were passed over."""
     for each in imported.tally.skipped:
-        yield (
-            Styled("left alone", "yellow"),
-            Styled(f": session {each.session}: {each.reason}"),
-        )
+        yield (Styled("left alone", "yellow"), Styled(f": session {each.session}: {each.reason}"))
     empty = [each for each in imported.taken if each.status is ImportStatus.EMPTY]
     silent = [(file, each.reason) for each in empty for file in each.found.files]
     yield from _left_out("nothing said", "in which nothing is said", silent, verbose=verbose)

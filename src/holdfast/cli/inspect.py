@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
-from holdfast.cli.files import about, open_input
-from holdfast.cli.flags import configuration, conversation_flag, setting_flags, store_flags
+from holdfast.cli.files import about, format_flag, open_input
+from holdfast.cli.flags import (
+    configuration,
+    conversation_flag,
+    json_flag,
+    setting_flags,
+    store_flags,
+)
 from holdfast.cli.root import examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table
 from holdfast.compaction import CompactionPlan
-from holdfast.formats import FORMATS
 from holdfast.redaction import Redactor
 from holdfast.transcript import one_line
 from holdfast.views.context_map import ContentKind, ContextMap
@@ -191,14 +196,7 @@ class _Options(TypedDict):
     ),
 )
 @click.argument("file", metavar="FILE|SESSION")
-@click.option(
-    "--format",
-    "format_name",
-    default="auto",
-    type=click.Choice(["auto", *FORMATS]),
-    metavar="FORMAT",
-    help="The format of the file; see holdfast formats.",
-)
+@format_flag("the file")
 @conversation_flag
 @setting_flags
 @store_flags
@@ -212,7 +210,7 @@ class _Options(TypedDict):
     help="How many of the heaviest messages to list.",
 )
 @click.option("--messages", is_flag=True, help="List every message, one line each.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_flag
 def command(**options: Unpack[_Options]) -> None:
     """Show where the context went, drawn to scale.
 
@@ -331,16 +329,10 @@ def _listing(found: Inspection, indices: Iterable[int], width: int) -> list[Line
 def _verdict(found: Inspection) -> Iterator[Line]:
     reached = found.due
     if reached:
-        yield (
-            Styled("compaction is due", "bold yellow"),
-            Styled(f": {', '.join(reached)}"),
-        )
+        yield (Styled("compaction is due", "bold yellow"), Styled(f": {', '.join(reached)}"))
     else:
         left = found.policy.threshold_tokens - found.usage.tokens
-        yield (
-            Styled("compaction is not due", "bold green"),
-            Styled(f": {left:,} tokens to go"),
-        )
+        yield (Styled("compaction is not due", "bold green"), Styled(f": {left:,} tokens to go"))
     if found.hygiene_due:
         yield (Styled(f"hygiene is due: over {found.policy.hygiene_tokens:,} tokens", "yellow"),)
     yield (Styled(f"now it would {found.would()[1]}"),)

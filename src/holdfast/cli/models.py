@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.flags import json_flag
 from holdfast.cli.root import as_typed, examples
 from holdfast.cli.screen import Line, Styled, screen, show_json, table, tell
 from holdfast.config import home
 
 if TYPE_CHECKING:
     from holdfast.providers.local_model import FoundModel, Model
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group("models", epilog=examples("holdfast models list", "holdfast models pull smollm2"))
@@ -27,7 +26,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=examples("holdfast models list", "holdfast models list --json"))
-@_JSON
+@json_flag
 def listed(*, as_json: bool) -> None:
     """List the models that can be had, and where each is."""
     from holdfast.providers.local_model import MODELS, find
@@ -51,7 +50,7 @@ def listed(*, as_json: bool) -> None:
     "pull", epilog=examples("holdfast models pull smollm2", "holdfast models pull minilm --json")
 )
 @click.argument("name")
-@_JSON
+@json_flag
 def pulled(*, name: str, as_json: bool) -> None:
     """Fetch a model's files.
 

@@ -146,8 +146,13 @@ COMMANDS: dict[str, str] = {
     "doctor": "Check that everything is in place.",
 }
 """Each command with its line in the overview; a command is imported when it is run."""
-_MODULES = {"import": "import_command", "export": "sessions.export"}
-"""Where a command is that has no module of its name here."""
+_ELSEWHERE = {
+    "run": ("serve", "run_command"),
+    "token": ("gateway", "token_command"),
+    "import": ("import_command", "command"),
+    "export": ("sessions.export", "command"),
+}
+"""Module and name of a command that has no module of its name here."""
 
 
 class RootGroup(LazyGroup):
@@ -224,8 +229,8 @@ def _let_go_of_output() -> None:
 
 
 def _load(name: str) -> click.Command:
-    module = _MODULES.get(name, name)
-    return cast("click.Command", import_module(f"holdfast.cli.{module}").command)
+    module, attribute = _ELSEWHERE.get(name, (name, "command"))
+    return cast("click.Command", getattr(import_module(f"holdfast.cli.{module}"), attribute))
 
 
 _EXAMPLES = examples(

@@ -140,10 +140,7 @@ def _record(after: Transcript, width: int, *, full: bool) -> Iterator[Line]:
     if summary is None:
         return
     rest = "" if full else " (in part)"
-    yield (
-        Styled("the record", "bold green"),
-        Styled(f" that stands for what was folded{rest}"),
-    )
+    yield (Styled("the record", "bold green"), Styled(f" that stands for what was folded{rest}"))
     for heading, entries in record_sections(read_checkpoint(summary.text)):
         yield (Styled(f"  {heading}", "green"),)
         shown = entries if full else entries[-_ENTRIES:]

@@ -21,7 +21,6 @@ from holdfast.views.words import cells, clean, crop, spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
     from typing import BinaryIO, TextIO, TypeAlias
 
     from rich.progress import Progress, ProgressColumn
@@ -63,7 +62,6 @@ def table(rows: Sequence[Sequence[str]], width: int | None, *, right: frozenset[
     """Lay rows out in columns; the first row is the heading, the last column gets the rest.
 
     Args:
-        rows: The heading and the rows.
         width: How many columns there are in all; None for as many as it takes.
         right: The indices of the columns that hold figures.
     """
@@ -286,12 +284,7 @@ class ProgressMeter:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Take the display away."""
         self.end()
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 
 import click
 
-from holdfast.cli.flags import configuration, json_flag, now_ms, read_moment, store_flags
+from holdfast.cli.flags import (
+    configuration,
+    json_flag,
+    now_ms,
+    place_flags,
+    read_moment,
+    source_flag,
+    store_flags,
+)
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
@@ -69,14 +77,7 @@ class _Options(TypedDict):
 @click.option(
     "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N results."
 )
-@click.option(
-    "--source",
-    "--agent",
-    "sources",
-    multiple=True,
-    metavar="S",
-    help="Only sessions from here, such as cli or codex.",
-)
+@source_flag
 @click.option(
     "--role",
     "roles",
@@ -90,11 +91,7 @@ class _Options(TypedDict):
     "--until", metavar="T", callback=read_moment(end=True), help="Said at this time or earlier."
 )
 @click.option("--session", metavar="ID", help="Passages of one conversation; last is the last.")
-@click.option(
-    "--project", default="", metavar="FOLDER", help="Only what took place in this folder."
-)
-@click.option("--branch", default="", metavar="B", help="Only what took place on this branch.")
-@click.option("--file", default="", metavar="FILE", help="Only where this file was named.")
+@place_flags
 @click.option(
     "--model", "models", multiple=True, metavar="M", help="Only models whose name holds this."
 )
@@ -119,54 +116,50 @@ def command(*, as_json: bool, **options: Unpack[_Options]) -> Exit:
     NOT, -word and parentheses; any other punctuation is safe. T is a time such as 2026-11-15, 7d,
     12h or yesterday. The exit code is 3 when nothing was found.
     """
+    query = " ".join(options["query"])
     try:
         settings = configuration(options).settings
         with opened_store(settings, as_json=as_json) as opened:
-            return _searched(opened, options)
+            # Imported only here, so that help does not wait for it.
+            from holdfast.views.search import search_hits, search_json
+            from holdfast.views.sessions import find_session
+            from holdfast.wiring.searching import search_in
+
+            named = options["session"]
+            ids = _narrowed(opened, options)
+            if ids == ():
+                return _none("no session is like that", query, as_json=as_json)
+            scope = Scope(
+                roles=tuple(map(Role, options["roles"])),
+                sources=meant_sources(options["sources"]),
+                since=options["since"],
+                until=options["until"],
+                sessions=ids or (),
+                include_subagents=options["all_sources"],
+            )
+            limit, offset, sort = options["limit"], options["offset"], options["sort"]
+            shape: Discovery | Inside
+            if named:
+                id_ = find_session(opened.store, named).id
+                shape = Inside(
+                    query=query, session_id=id_, scope=scope, limit=limit, sort=sort, offset=offset
+                )
+            else:
+                shape = Discovery(query=query, scope=scope, limit=limit, sort=sort, offset=offset)
+            found = search_in(opened.store).look(Asked(shape, include_current=True))
+            if isinstance(found, Wrong):
+                return _none(found.problem, query, as_json=as_json)
+            if not search_hits(found):
+                hint = _hint(opened, options, is_narrowed=ids is not None)
+                return _none(hint, query, as_json=as_json)
+            if as_json:
+                show_json(search_json(found, limit))
+            else:
+                view = screen()
+                view.show(hits_drawn(found, view, now_ms(), is_within=named is not None))
+            return Exit.DONE
     except NoSessions as absence:
-        return _none(str(absence), " ".join(options["query"]), as_json=as_json)
-
-
-def _searched(opened: OpenStore, options: _Options) -> Exit:
-    # Imported only here, so that help does not wait for it.
-    from holdfast.views.search import search_hits, search_json
-    from holdfast.views.sessions import find_session
-    from holdfast.wiring.searching import search_in
-
-    query = " ".join(options["query"])
-    named = options["session"]
-    ids = _narrowed(opened, options)
-    if ids == ():
-        return _none("no session is like that", query, as_json=opened.as_json)
-    scope = Scope(
-        roles=tuple(map(Role, options["roles"])),
-        sources=meant_sources(options["sources"]),
-        since=options["since"],
-        until=options["until"],
-        sessions=ids or (),
-        include_subagents=options["all_sources"],
-    )
-    limit, offset, sort = options["limit"], options["offset"], options["sort"]
-    shape: Discovery | Inside
-    if named:
-        id_ = find_session(opened.store, named).id
-        shape = Inside(
-            query=query, session_id=id_, scope=scope, limit=limit, sort=sort, offset=offset
-        )
-    else:
-        shape = Discovery(query=query, scope=scope, limit=limit, sort=sort, offset=offset)
-    found = search_in(opened.store).look(Asked(shape, include_current=True))
-    if isinstance(found, Wrong):
-        return _none(found.problem, query, as_json=opened.as_json)
-    if not search_hits(found):
-        hint = _hint(opened, options, is_narrowed=ids is not None)
-        return _none(hint, query, as_json=opened.as_json)
-    if opened.as_json:
-        show_json(search_json(found, options["limit"]))
-    else:
-        view = screen()
-        view.show(hits_drawn(found, view, now_ms(), is_within=(options["session"] is not None)))
-    return Exit.DONE
+        return _none(str(absence), query, as_json=as_json)
 
 
 def _narrowed(opened: OpenStore, options: _Options) -> tuple[str, ...] | None:
@@ -213,9 +206,7 @@ def hits_drawn(found: Result, view: OutputScreen, now: int, *, is_within: bool) 
     """Return the results, a blank line between them.
 
     Args:
-        found: What the search found.
         view: Where it is drawn; without colors the matches keep their marks.
-        now: The time.
         is_within: Whether all of it is from one conversation, which is then named once.
     """
     from holdfast.views.search import search_hits
@@ -261,12 +252,16 @@ def _wrapped(snippet: str, view: OutputScreen) -> list[Line]:
 
 def _words(snippet: str, room: int, *, is_colored: bool) -> Iterator[list[Styled]]:
     """Return what no line break may part: words with the matches in them, and what is between."""
+    from holdfast.views.search import SearchHit
+
     word: list[Styled] = []
-    for piece in _pieces(snippet, is_colored=is_colored):
-        if piece.text.isspace() or (word and word[-1].text.isspace()):
-            yield from _fitting(word, room)
-            word = []
-        word.append(piece)
+    for part, is_match in SearchHit.pieces(clean(snippet)):
+        match_shown = Styled(part if is_colored else f">>>{part}<<<", _MATCH)
+        for piece in [match_shown] if is_match else map(Styled, _PIECE.findall(part)):
+            if piece.text.isspace() or (word and word[-1].text.isspace()):
+                yield from _fitting(word, room)
+                word = []
+            word.append(piece)
     yield from _fitting(word, room)
 
 
@@ -277,13 +272,3 @@ def _fitting(word: list[Styled], room: int) -> Iterator[list[Styled]]:
     for piece in word:
         for part in _PIECE.findall(piece.text):
             yield [Styled(crop(part, room), piece.style)]
-
-
-def _pieces(snippet: str, *, is_colored: bool) -> Iterator[Styled]:
-    from holdfast.views.search import SearchHit
-
-    for part, is_match in SearchHit.pieces(clean(snippet)):
-        if is_match:
-            yield Styled(part if is_colored else f">>>{part}<<<", _MATCH)
-        else:
-            yield from map(Styled, _PIECE.findall(part))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import click
 
-from holdfast.cli.files import about, open_input
-from holdfast.cli.flags import configuration, conversation_flag, store_flags
+from holdfast.cli.files import about, format_flag, open_input
+from holdfast.cli.flags import configuration, conversation_flag, json_flag, store_flags
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, table
-from holdfast.formats import FORMATS, detect
+from holdfast.formats import detect
 from holdfast.formats.documents import find_conversation
 from holdfast.transcript import Violation
 from holdfast.views.words import counted
@@ -62,15 +62,8 @@ class _Verdict:
 )
 @click.argument("file", metavar="FILE|ID")
 @click.option("--provider", required=True, type=click.Choice(_PROVIDERS), help="Whose rules.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--format",
-    "format_name",
-    default="auto",
-    type=click.Choice(["auto", *FORMATS]),
-    metavar="FORMAT",
-    help="The format of the file; see holdfast formats.",
-)
+@json_flag
+@format_flag("the file")
 @conversation_flag
 @store_flags
 def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
@@ -104,24 +97,20 @@ def command(file: str, *, as_json: bool, **options: Unpack[_Options]) -> Exit:
 
 def _judge(source: OpenedInput, options: _Options) -> _Verdict:
     provider, number = options["provider"], options["conversation"]
-    found = None
+    name, converted, body = provider, False, None
     if source.content is not None and number is None:
-        found = raw_body(source.content, provider, options["format_name"])
-    if found is not None:
-        return _verdict(found, provider, provider, converted=False)
-    document = source.document(options["format_name"], number)
-    raw = raw_document(document) if document.dialect == provider else None
-    if raw is not None:
-        return _verdict(raw, provider, document.format, converted=False)
-    # A session file also keeps what the model does not see any more.
-    body = DIALECTS[provider].encode(document.live)
-    return _verdict(body, provider, document.format, converted=document.dialect != provider)
-
-
-def _verdict(body: Body, provider: str, format_name: str, *, converted: bool) -> _Verdict:
+        body = raw_body(source.content, provider, options["format_name"])
+    if body is None:
+        document = source.document(options["format_name"], number)
+        name = document.format
+        body = raw_document(document) if document.dialect == provider else None
+        if body is None:
+            converted = document.dialect != provider
+            # A session file also keeps what the model does not see any more.
+            body = DIALECTS[provider].encode(document.live)
     count = len(body.messages)
     violations = DIALECTS[provider].validate(body) if count else (_EMPTY,)
-    return _Verdict(format_name, count, converted=converted, violations=violations)
+    return _Verdict(name, count, converted=converted, violations=violations)
 
 
 def _drawn(name: str, provider: str, verdict: _Verdict, width: int) -> list[Line]:

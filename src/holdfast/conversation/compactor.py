@@ -7,13 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never, cast
 
-from holdfast.compaction import (
-    Abandoned,
-    Folded,
-    Pruned,
-    Request,
-    Unchanged,
-)
+from holdfast.compaction import Abandoned, Folded, Pruned, Request, Unchanged
 from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
 from holdfast.conversation.lease import Taken, hold_lease
@@ -182,7 +176,11 @@ class AutoCompactor:
         if not options.automatic:
             return
         if self._is_hygiene_due():
-            yield from self._hygiene()
+            try:
+                yield from self._pass(CompactionTrigger("hygiene"))
+            except HoldfastError as error:
+                # Whether the window can be sent as it is, is looked at next.
+                self.warn(error)
         if not self._is_window_due():
             return
         if self._fits() and (options.ahead_of_time or self.background.is_running):
@@ -267,13 +265,6 @@ class AutoCompactor:
         live = self._live
         due = live.deps.engine.is_hygiene_due(live.load, len(live.window.entries))
         return due and not (self.is_undone() and self._fits())
-
-    def _hygiene(self) -> Steps[None]:
-        try:
-            yield from self._pass(CompactionTrigger("hygiene"))
-        except HoldfastError as error:
-            # Whether the window can be sent as it is, is looked at next.
-            self.warn(error)
 
     def _is_window_due(self) -> bool:
         live, engine = self._live, self._live.deps.engine

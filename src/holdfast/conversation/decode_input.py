@@ -1,7 +1,12 @@
-"""What callers hand in, as messages: texts, provider messages, answers of an SDK."""
+"""What callers hand in, as messages: texts, provider messages, answers of an SDK.
+
+And the names that they call it by: those that methods had, and those that people guess.
+"""
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -141,3 +146,59 @@ def _sent(message: Mapping[str, object]) -> dict[str, object]:
     """Return a message as a provider may get it: what a window shows is sent as it is."""
     envelope = envelope_of(message.get("content"))
     return {**message, "content": envelope["content"]} if envelope else dict(message)
+
+
+FORMER = {
+    "user": "add_user",
+    "assistant": "add_assistant",
+    "tool": "add_tool_result",
+    "extend": "add",
+    "record": "add_response",
+    "system": "set_system",
+    "window": "messages",
+}
+"""What each method of version 0.1 is called now."""
+_GUESSES = {
+    "append": "add",
+    "add_message": "add",
+    "add_messages": "add",
+    "add_assistant_message": "add_assistant",
+    "add_user_message": "add_user",
+    "add_system": "set_system",
+    "add_tool": "add_tool_result",
+    "fork": "branch",
+    "history": "log",
+    "to_openai": "messages()",
+    "to_anthropic": 'body("anthropic"), which has `system` and `messages`',
+    "to_gemini": 'body("gemini"), which has `system` and `messages`',
+    "tokens": "status().tokens",
+    "undo_compact": "undo_compaction",
+}
+
+
+def former_name(conversation: object, name: str) -> object:
+    """Return a method by the name that it had in version 0.1, with a warning.
+
+    Raises:
+        AttributeError: when there is none; the message names what may be meant.
+    """
+    kind = type(conversation).__name__
+    if name in FORMER:
+        new = FORMER[name]
+        warnings.warn(f"{kind}.{name} is now {new}", DeprecationWarning, stacklevel=3)
+        method = getattr(conversation, new)
+        if name != "extend":
+            return method
+
+        def extend(messages: object, dialect: str = "", **named: str) -> object:
+            # The format had another keyword then.
+            return method(messages, **{"format": dialect, **named})
+
+        return extend
+    meant = _GUESSES.get(name)
+    if meant is None:
+        public = [each for each in dir(type(conversation)) if not each.startswith("_")]
+        close = difflib.get_close_matches(name, [*public, *_GUESSES], 1)
+        meant = _GUESSES.get(close[0], close[0]) if close else None
+    hint = f"; use {meant}" if meant else ""
+    raise AttributeError(f"{kind} has no attribute {name!r}{hint}")

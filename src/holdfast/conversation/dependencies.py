@@ -125,7 +125,9 @@ class Dependencies:
 
         Where thousands begin in one second, some draw the same number.
         """
-        stamp = _stamp(self.clock.moment() // 1000)
+        from datetime import UTC, datetime
+
+        stamp = datetime.fromtimestamp(self.clock.moment() // 1000, UTC).strftime("%Y%m%d_%H%M%S")
         drawn = session_id(stamp, self.nonce())
         for _ in range(_DRAWS):
             try:
@@ -139,9 +141,3 @@ class Dependencies:
         """Return the tokens that a tool's output may take in the window."""
         limits = self.options.tool_limits
         return limits.get(name, limits.get("*", TOOL_LIMIT))
-
-
-def _stamp(seconds: int) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d_%H%M%S")

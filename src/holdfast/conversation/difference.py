@@ -56,7 +56,11 @@ def difference(store: Store, record: CompactionRecord, redact: Callable[[str], s
     (upto,) = (view.upto for view in store.views(record.session) if view.id == record.after)
     seen = _until(record, upto, store.window_at(record.session, record.before))
     after = _until(record, upto, store.window_at(record.session, record.after))
-    summaries = {entry.id for entry in after if _is_summary(entry, record)}
+    summaries = {
+        entry.id
+        for entry in after
+        if (summary := entry.message.summary) and summary.text == record.summary
+    }
     before = tuple(entry for entry in seen if entry.id not in summaries)
     shown = {entry.id for entry in after}
     known = {entry.id for entry in before}
@@ -79,11 +83,6 @@ def difference(store: Store, record: CompactionRecord, redact: Callable[[str], s
         retained=tuple(retained),
         stored=tuple(stored),
     )
-
-
-def _is_summary(entry: Entry, record: CompactionRecord) -> bool:
-    summary = entry.message.summary
-    return summary is not None and summary.text == record.summary
 
 
 def _until(record: CompactionRecord, upto: int, window: Window) -> tuple[Entry, ...]:

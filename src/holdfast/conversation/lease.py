@@ -50,8 +50,6 @@ def why_void(lease: Lease, now: int, length: int = _SHORTEST) -> str:
     """Return why a lease that has not run out counts no more; empty while it counts.
 
     Args:
-        lease: Somebody else's lease.
-        now: The moment in milliseconds.
         length: How long leases last that are taken here, in milliseconds.
     """
     if lease.expires - now > _FEW * max(length, _SHORTEST):
@@ -125,7 +123,11 @@ def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
     wanted = Lease(session, holder, _expiry(deps))
     try:
         granted = deps.store.acquire(wanted, deps.clock.moment())
-        if granted.holder != wanted.holder and _is_void(deps, granted):
+        allowed = int(deps.options.lease_seconds * 1000)
+        if granted.holder != wanted.holder and (
+            reason := why_void(granted, deps.clock.moment(), allowed)
+        ):
+            _log.info("the lease of %s on %s is taken over: %s", granted.holder, session, reason)
             # Another that takes it in between has another name, and keeps it.
             deps.store.release(granted)
             granted = deps.store.acquire(wanted, deps.clock.moment())
@@ -147,13 +149,6 @@ def hold_lease(deps: Dependencies, session: str) -> Generator[Free | Taken]:
             deps.store.release(wanted)
         except StoreError as error:
             _log.warning("the lease on session %s was not given back: %s", session, error)
-
-
-def _is_void(deps: Dependencies, lease: Lease) -> bool:
-    reason = why_void(lease, deps.clock.moment(), int(deps.options.lease_seconds * 1000))
-    if reason:
-        _log.info("the lease of %s on %s is taken over: %s", lease.holder, lease.session, reason)
-    return bool(reason)
 
 
 def _expiry(deps: Dependencies) -> int:

@@ -179,6 +179,11 @@ class Lineage:
         deps, session, fork, head = self._live.deps, self._live.session, wanted.fork, wanted.head
         taken = [each.title for each in deps.store.lineage(session.id)]
         following = "" if fork is Fork.RESET else next_title(session.title, taken)
+        metadata = session.metadata
+        if not wanted.shows:
+            # A session that shows nothing of its parent keeps the window and the server of it.
+            kept = {WINDOW_KEY: session.context_length, SERVER_KEY: session.server}
+            metadata = {key: value for key, value in kept.items() if value}
         child = Session(
             id=deps.unused_id(),
             source="subagent" if fork is Fork.DELEGATION else session.source,
@@ -189,7 +194,7 @@ class Lineage:
             parent=session.id,
             fork=fork,
             key=wanted.key,
-            metadata=session.metadata if wanted.shows else _window_of(session),
+            metadata=metadata,
         )
         spawn = Spawn(
             child=child,
@@ -203,12 +208,6 @@ class Lineage:
             # A child without a goal takes its parent's.
             made = deps.store.amend(made.id, Amendment(goal=""))
         return made
-
-
-def _window_of(session: Session) -> dict[str, object]:
-    """Return what a session that shows nothing of its parent keeps: window and server of it."""
-    kept = {WINDOW_KEY: session.context_length, SERVER_KEY: session.server}
-    return {key: value for key, value in kept.items() if value}
 
 
 def _whole(fork: Fork, window: Window, end: EndReason | None, title: str) -> _Wanted:

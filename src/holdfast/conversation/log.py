@@ -16,7 +16,7 @@ from holdfast.conversation.decode_input import (
     tool_answer,
     with_recalled,
 )
-from holdfast.conversation.system_prompt import PROMPT_KEY, bare_prompt, heading_of
+from holdfast.conversation.window import PROMPT_KEY, bare_prompt, heading_of
 from holdfast.errors import DecodeError, SessionEnded
 from holdfast.keywords import names_checked
 from holdfast.ports import Amendment
@@ -231,7 +231,6 @@ def shortened(
     """Return the message with its oversized results cut in the middle; None if all fit.
 
     Args:
-        message: What tools answered.
         limit: The tokens that an output may take, by its tool.
         count: The tokens of a message.
         redact: Knows the secrets that no cut may part.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
 from holdfast.conversation.dependencies import Strategy
 from holdfast.conversation.lease import Taken, hold_lease
-from holdfast.conversation.system_prompt import heading_of, with_prompt
 from holdfast.conversation.waiting import Summarize
+from holdfast.conversation.window import heading_of, with_prompt
 from holdfast.errors import Conflict, SessionEnded
 from holdfast.ports import Blocking
 from holdfast.session import (
@@ -90,10 +90,6 @@ def compaction_pass(
     the window, or holds the session, nothing is written and the report says so.
 
     Args:
-        deps: Store, engine and the rest.
-        session: The session.
-        window: Its window as it was read.
-        trigger: What is wanted, and why.
         store_change: Stores the result, as `commit` does, and returns the session that goes on.
     """
     engine = deps.engine
@@ -106,7 +102,11 @@ def compaction_pass(
         engine.host = replace(engine.host, goal=session.goal, remembered=())
         request = replace(
             trigger.request,
-            stored=_results(window.entries),
+            stored={
+                result.call_id: entry.id
+                for entry in window.entries
+                for result in entry.message.results
+            },
             before_folding=_Notes(deps.before_folding) if deps.before_folding else None,
             recall=deps.options.recall,
         )
@@ -166,11 +166,6 @@ def _marks(message: Message) -> Iterator[object]:
     yield from (("result", result.call_id) for result in message.results)
     if message.role is Role.SYSTEM:
         yield Role.SYSTEM
-
-
-def _results(entries: tuple[Entry, ...]) -> dict[str, int]:
-    """Return which entry answers which call."""
-    return {result.call_id: entry.id for entry in entries for result in entry.message.results}
 
 
 def abandoned(transcript: Transcript, reason: str) -> CompactionReport:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from holdfast.conversation.finding import Finder, Match, source_of
-from holdfast.conversation.session_chain import (
+from holdfast.conversation.finding import (
+    Finder,
+    Match,
     SessionChain,
     TrashedView,
     chain_from,
+    source_of,
     trashed_view_of,
 )
 from holdfast.conversation.window import NOWHERE
@@ -61,8 +63,6 @@ class SearchRunner:
         """Look at a store.
 
         Args:
-            store: Where the sessions are.
-            now: The time in milliseconds, for what is recent.
             current: Which messages the window of the asking session shows.
             shows_all: Whether a result may repeat them.
         """
@@ -123,7 +123,14 @@ class SearchRunner:
         chosen = [
             next(filter(_is_typed, chain.first(_LOOKED_AT) if opening else ()), None),
             next(filter(_is_typed, last), None),
-            next((each for each in last if _is_reply(each)), None),
+            next(
+                (
+                    each
+                    for each in last
+                    if each.message.role is Role.ASSISTANT and each.message.text.strip()
+                ),
+                None,
+            ),
         ]
         return [
             Match(MatchTier.SOME, each, self._store.whole(each.id))
@@ -202,7 +209,18 @@ class SearchRunner:
         chain = self._chain(entry, wanted.session_id or entry.session)
         if wanted.window == 0:
             return OneMessage(_home(chain, session), focus, min(wanted.offset, len(focus.text)))
-        return self._neighborhood(entry, focus, wanted, chain)
+        # One more on each side tells whether there is anything to go on to.
+        before, after = chain.around(entry, wanted.window + 1)
+        near = (*before[-wanted.window :], *after[: wanted.window])
+        return Neighborhood(
+            session=_home(chain, self._store.session(entry.session)),
+            focus=focus,
+            before=self._unknown(before[-wanted.window :]),
+            after=self._unknown(after[: wanted.window]),
+            is_first=len(before) <= wanted.window or self._is_known(before[0]),
+            is_last=len(after) <= wanted.window or self._is_known(after[-1]),
+            in_context=sum(map(self._is_known, near)),
+        )
 
     def read(self, session_id: str) -> Beginning | Wrong:
         """Return a conversation: all of it, or its beginning and its end."""
@@ -285,29 +303,14 @@ class SearchRunner:
             closing=self._unknown(closing),
         )
 
-    def _neighborhood(
-        self, entry: Entry, focus: Told, wanted: Scroll, chain: SessionChain | TrashedView
-    ) -> Neighborhood:
-        # One more on each side tells whether there is anything to go on to.
-        before, after = chain.around(entry, wanted.window + 1)
-        near = (*before[-wanted.window :], *after[: wanted.window])
-        return Neighborhood(
-            session=_home(chain, self._store.session(entry.session)),
-            focus=focus,
-            before=self._unknown(before[-wanted.window :]),
-            after=self._unknown(after[: wanted.window]),
-            is_first=len(before) <= wanted.window or self._is_known(before[0]),
-            is_last=len(after) <= wanted.window or self._is_known(after[-1]),
-            in_context=sum(map(self._is_known, near)),
-        )
-
     def _chain(self, entry: Entry, id_: str) -> SessionChain | TrashedView:
         """Return the conversation that holds an entry, seen from a session if that one does.
 
         What was said in a session that is in the trash is seen from one that lives and shows it.
         """
         lineage = self._lineage(entry.session)
-        if _of(entry, lineage).trashed is not None and (shown := self._trashed_view(entry)):
+        home = next(each for each in lineage if each.id == entry.session)
+        if home.trashed is not None and (shown := self._trashed_view(entry)):
             return shown
         for each in dict.fromkeys((id_, entry.session)):
             chain = chain_from(self._store, lineage, each)
@@ -343,11 +346,6 @@ class SearchRunner:
         return _told(entry for entry in entries if not self._is_known(entry))
 
 
-def _of(entry: Entry, lineage: Iterable[Session]) -> Session:
-    """Return the session in which an entry stands."""
-    return next(each for each in lineage if each.id == entry.session)
-
-
 def _home(chain: SessionChain | TrashedView, session: Session) -> Session:
     """Return the session to name for a message of one: not one that is in the trash."""
     return chain.leaf if isinstance(chain, TrashedView) else session
@@ -359,10 +357,6 @@ def _told(entries: Iterable[Entry]) -> tuple[Told, ...]:
 
 def _is_typed(entry: Entry) -> bool:
     return is_said_by(entry.message, (Role.USER,))
-
-
-def _is_reply(entry: Entry) -> bool:
-    return entry.message.role is Role.ASSISTANT and bool(entry.message.text.strip())
 
 
 def _others(entries: Iterable[Entry], known: set[int]) -> tuple[Entry, ...]:

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self, TypeVar, get_args
 
 from holdfast.conversation.compactor import AutoCompactor
-from holdfast.conversation.decode_input import check_dialect
+from holdfast.conversation.decode_input import check_dialect, former_name
 from holdfast.conversation.difference import difference
 from holdfast.conversation.finding import found_messages
-from holdfast.conversation.former_names import former_name
 from holdfast.conversation.lineage import Lineage
 from holdfast.conversation.live import LiveSession
 from holdfast.conversation.log import MessageLog

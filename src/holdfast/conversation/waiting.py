@@ -4,7 +4,9 @@ Whatever may take long is a generator that yields what it waits for as values, t
 runs one on the calling thread, `await_` on an event loop, where it holds no thread while a model
 thinks. `Background` runs compactions beside the turns of a conversation. Stores and passes have a
 pool of threads each, which all conversations of the process share; `in_store` makes a call on the
-one for stores.
+one for stores. `StoreVisits` makes calls to one store one after the other, on a thread that goes on
+while some wait: to wake a thread and to hand Python's lock over take longer than most of what is
+written.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, assert_never, runtime_checkable
 
 from holdfast.deadline import in_thread
 from holdfast.ports import Blocking, WindowEngine, arun, run
@@ -36,6 +38,9 @@ STORE_THREADS = 4
 PASS_THREADS = 1
 """Threads that compute compactions for event loops and in the background. Python computes on one
 at a time anyway, and two would keep whoever stores a message waiting for longer."""
+
+_MOST_VISITS = 64
+"""Visits that a thread makes before others have their turn on it."""
 
 Result = TypeVar("Result")
 
@@ -347,6 +352,86 @@ _threads = _Threads()
 def _anew() -> None:
     global _threads
     _threads = _Threads()
+
+
+@runtime_checkable
+class Checkpoints(Protocol):
+    """A store that keeps what was written last beside its file, and moves it from time to time."""
+
+    def checkpoint(self) -> None:
+        """Move what waits beside the file into it, while others read and write."""
+        ...
+
+
+class StoreVisits:
+    """Calls that are made in their order, on a thread for stores that serves all who wait."""
+
+    def __init__(self) -> None:
+        """Begin with nothing to do."""
+        self._waiting: deque[_Visit] = deque()
+        self._lock = threading.Lock()
+        self._is_under_way = False
+
+    async def make(self, call: Callable[[], Result]) -> Result:
+        """Return what a call comes to; it is made even if nobody waits for it any more."""
+        import asyncio
+        import contextvars
+
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[Result] = loop.create_future()
+        visit = _Visit(partial(contextvars.copy_context().run, call), loop, ended)
+        with self._lock:
+            self._waiting.append(visit)
+            begins, self._is_under_way = not self._is_under_way, True
+        if begins:
+            self._begin()
+        return await ended
+
+    def _begin(self) -> None:
+        try:
+            start_in_store(self._go_on)
+        except BaseException:
+            # The system has no thread to give: who waits next tries again, and makes these too.
+            self._is_under_way = False
+            raise
+
+    def _go_on(self) -> None:
+        for _ in range(_MOST_VISITS):
+            with self._lock:
+                if not self._waiting:
+                    self._is_under_way = False
+                    return
+                visit = self._waiting.popleft()
+            visit.make()
+        self._begin()
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """A call, and where its end is waited for."""
+
+    call: Callable[[], object]
+    loop: asyncio.AbstractEventLoop
+    ended: asyncio.Future[Any]
+
+    def make(self) -> None:
+        """Make the call and tell what it comes to."""
+        result, error = None, None
+        try:
+            result = self.call()
+        except BaseException as raised:  # noqa: BLE001 - raised again where it is waited for
+            error = raised
+        # In a loop that was closed meanwhile nobody waits.
+        with suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self._end, result, error)
+
+    def _end(self, result: object, error: BaseException | None) -> None:
+        if self.ended.done():
+            return
+        if error is None:
+            self.ended.set_result(result)
+        else:
+            self.ended.set_exception(error)
 
 
 if hasattr(os, "register_at_fork"):

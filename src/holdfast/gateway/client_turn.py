@@ -11,10 +11,9 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
 
-from holdfast.agent.drafts import CUT_OFF
+from holdfast.agent.turn import CUT_OFF
 from holdfast.compaction import Policy
-from holdfast.conversation.visits import StoreVisits
-from holdfast.conversation.waiting import in_store
+from holdfast.conversation.waiting import StoreVisits, in_store
 from holdfast.engines import EngineDeps
 from holdfast.engines.contract import truncating_engine
 from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from holdfast.conversation.visits import Checkpoints, StoreVisits
-from holdfast.conversation.waiting import start_in_store
+from holdfast.conversation.waiting import Checkpoints, StoreVisits, start_in_store
 from holdfast.errors import ConfigError, Conflict, InvalidTranscript, StoreError
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts

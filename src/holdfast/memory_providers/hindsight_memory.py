@@ -223,7 +223,19 @@ class HindsightMemory(MemoryProvider):
         import_module("hindsight_client")
 
         async def work() -> _Answer:
-            return await ask(self._ready())
+            # Only the thread of the loop comes here.
+            if self._client is None:
+                from hindsight_client import Hindsight
+
+                # One attempt: a turn waits for it, and whoever calls decides about another.
+                self._client = Hindsight(
+                    self._bank.base_url,
+                    self._bank.key,
+                    timeout=self._bank.timeout,
+                    user_agent="holdfast",
+                    max_attempts=1,
+                )
+            return await ask(self._client)
 
         try:
             return self._loop.run(work(), self._bank.timeout + _PATIENCE)
@@ -238,21 +250,6 @@ class HindsightMemory(MemoryProvider):
         if client is not None:
             await client.aclose()
 
-    def _ready(self) -> Hindsight:
-        """Return the client; only the thread of the loop comes here."""
-        if self._client is None:
-            from hindsight_client import Hindsight
-
-            # One attempt: a turn waits for it, and whoever calls decides about another.
-            self._client = Hindsight(
-                self._bank.base_url,
-                self._bank.key,
-                timeout=self._bank.timeout,
-                user_agent="holdfast",
-                max_attempts=1,
-            )
-        return self._client
-
     def _translated(self, error: Exception) -> MemoryUnavailable | None:
         from aiohttp import ClientError
         from hindsight_client_api.exceptions import ApiException
@@ -263,7 +260,14 @@ class HindsightMemory(MemoryProvider):
             case TimeoutError():
                 return self._service.silent(self._bank.timeout)
             case ApiException():
-                return self._rejected(error)
+                status: object = getattr(error, "status", None)
+                if not isinstance(status, int) or status < 300:
+                    # An answer that is no JSON is refused as an error with the status of success.
+                    return self._service.misread(str(getattr(error, "reason", "") or error))
+                given = cast("Mapping[object, object]", getattr(error, "headers", None) or {})
+                headers = {str(name).lower(): str(value) for name, value in given.items()}
+                body: object = getattr(error, "body", None)
+                return self._service.rejected(status, body, retry_after(headers))
             case ClientError() | OSError():
                 return self._service.unreachable(error)
             case ValueError() | AttributeError() | TypeError():
@@ -271,13 +275,3 @@ class HindsightMemory(MemoryProvider):
                 return self._service.misread(error)
             case _:
                 return None
-
-    def _rejected(self, error: Exception) -> MemoryUnavailable:
-        status: object = getattr(error, "status", None)
-        if not isinstance(status, int) or status < 300:
-            # An answer that is no JSON is refused like an error, with the status of success.
-            return self._service.misread(str(getattr(error, "reason", "") or error))
-        given = cast("Mapping[object, object]", getattr(error, "headers", None) or {})
-        headers = {str(name).lower(): str(value) for name, value in given.items()}
-        body: object = getattr(error, "body", None)
-        return self._service.rejected(status, body, retry_after(headers))

@@ -214,7 +214,6 @@ def connect(key: str, *, host: str | None, timeout: float, folder: Path | None) 
     """Return a client; the service is asked whether it knows the key.
 
     Args:
-        key: The credential.
         host: Where a server of one's own listens.
         timeout: Seconds for each step of a request; the client's own patience is five minutes.
         folder: Where the client keeps its settings.

@@ -215,7 +215,6 @@ class MemoryHub:
         The providers are told that the talk goes on there, if there was one before.
 
         Args:
-            id_: The session.
             reason: How it came: `resume`, `reset`, `branch`.
         """
         self._block = None

@@ -270,7 +270,6 @@ class TimeoutProvider:
         """Take the provider.
 
         Args:
-            provider: Somebody's code.
             seconds: How long it may take to say its name.
         """
         self.provider = provider

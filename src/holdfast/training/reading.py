@@ -216,7 +216,13 @@ def _left_out_by(store: Store, rewind: View, before: View | None) -> Iterator[tu
     for span in spans:
         for place in _places(span.session, span.first, span.last):
             if place not in shown:
-                yield from _stood_for(store, place)
+                # It, and what it stood for in the window.
+                yield place
+                session, position = place
+                for entry in store.entries(session, position, position):
+                    if entry.stands_for is not None:
+                        original = store.entry(entry.stands_for)
+                        yield original.session, original.position
     for place in _places(rewind.session, first, rewind.upto):
         if place not in shown:
             yield place
@@ -224,13 +230,3 @@ def _left_out_by(store: Store, rewind: View, before: View | None) -> Iterator[tu
 
 def _places(session: str, first: int, last: int) -> Iterator[tuple[str, int]]:
     return ((session, position) for position in range(first, last + 1))
-
-
-def _stood_for(store: Store, place: tuple[str, int]) -> Iterator[tuple[str, int]]:
-    """Return the place of a message, and of the one that it stood for in the window."""
-    yield place
-    session, position = place
-    for entry in store.entries(session, position, position):
-        if entry.stands_for is not None:
-            original = store.entry(entry.stands_for)
-            yield original.session, original.position

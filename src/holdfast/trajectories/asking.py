@@ -273,8 +273,6 @@ class BulkSummarizer:
         """Hold the model and its limits.
 
         Args:
-            summarizer: Who writes.
-            limits: What may be asked.
             count: Counts the tokens that are paid for.
             price: What a token costs; without it nothing can be capped.
             spent: What an earlier part of the run has cost.
@@ -313,40 +311,37 @@ class BulkSummarizer:
         async with self._slots:
             if self._refusal is not None:
                 return SummaryAttempt(self._refusal)
-            return await self._attempts(request)
-
-    async def _attempts(self, request: Callable[[int | None], Ask]) -> SummaryAttempt:
-        errors, cost = 0, 0.0
-        answer: Answer = Declined(Failure.UNCONFIGURED, "nobody was asked")
-        for attempt in range(self._limits.attempts):
-            ask = request(self.summarizer.window)
-            expected = self._budget.cost(ask.prompt, ask.max_tokens)
-            if not self._budget.allows(expected):
-                reason = f"the cap of {self._limits.max_cost:g} US dollars is reached"
-                return SummaryAttempt(Declined(Failure.COOLDOWN, reason), attempt, errors, cost)
-            # Paid for as soon as it is sent: others must not spend the same money meanwhile.
-            self._budget.spent += expected
-            await self._turn()
-            sent = asyncio.get_running_loop().time()
-            reply = await acall(self.summarizer, ask, self._limits.timeout)
-            was_silent = asyncio.get_running_loop().time() - sent >= self._limits.timeout
-            # Who does not answer in time may have written all the same, and will want the money.
-            real = expected if was_silent else 0.0
-            if isinstance(reply, Written):
-                real = self._budget.cost(ask.prompt, reply.text)
-            self._budget.spent += real - expected
-            cost += real
-            answer = _judged(reply, ask)
-            if isinstance(answer, Written):
-                return SummaryAttempt(answer, attempt + 1, errors, cost)
-            errors += 1
-            if answer.failure in HOPELESS:
-                # Nobody else is sent to the same door.
-                self._refusal = answer
-                return SummaryAttempt(answer, attempt + 1, errors, cost)
-            if attempt + 1 < self._limits.attempts:
-                await self._pause(attempt, answer.retry_after)
-        return SummaryAttempt(answer, self._limits.attempts, errors, cost)
+            errors, cost = 0, 0.0
+            answer: Answer = Declined(Failure.UNCONFIGURED, "nobody was asked")
+            for attempt in range(self._limits.attempts):
+                ask = request(self.summarizer.window)
+                expected = self._budget.cost(ask.prompt, ask.max_tokens)
+                if not self._budget.allows(expected):
+                    reason = f"the cap of {self._limits.max_cost:g} US dollars is reached"
+                    return SummaryAttempt(Declined(Failure.COOLDOWN, reason), attempt, errors, cost)
+                # Paid for as soon as it is sent: others must not spend the same money meanwhile.
+                self._budget.spent += expected
+                await self._turn()
+                sent = asyncio.get_running_loop().time()
+                reply = await acall(self.summarizer, ask, self._limits.timeout)
+                was_silent = asyncio.get_running_loop().time() - sent >= self._limits.timeout
+                # Who does not answer in time may have written all the same, and wants the money.
+                real = expected if was_silent else 0.0
+                if isinstance(reply, Written):
+                    real = self._budget.cost(ask.prompt, reply.text)
+                self._budget.spent += real - expected
+                cost += real
+                answer = _judged(reply, ask)
+                if isinstance(answer, Written):
+                    return SummaryAttempt(answer, attempt + 1, errors, cost)
+                errors += 1
+                if answer.failure in HOPELESS:
+                    # Nobody else is sent to the same door.
+                    self._refusal = answer
+                    return SummaryAttempt(answer, attempt + 1, errors, cost)
+                if attempt + 1 < self._limits.attempts:
+                    await self._pause(attempt, answer.retry_after)
+            return SummaryAttempt(answer, self._limits.attempts, errors, cost)
 
     async def _turn(self) -> None:
         """Wait until the rate allows another request."""

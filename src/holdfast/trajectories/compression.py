@@ -138,30 +138,13 @@ def plan_region(
     What has to go is what the trajectory weighs above its target, and the allowance for the
     summary. A cut never parts a tool's turn from the turn that called it: the region ends behind
     the last result of a call, or before the call where its results are kept.
-
-    Args:
-        roles: Who speaks in each turn.
-        tokens: What each turn weighs.
-        policy: The target, and what is protected.
     """
     excess = sum(tokens) - policy.target_tokens
     if excess <= 0:
         return Fits()
-    start, end = _compressible(roles, policy)
-    wanted = excess + policy.summary_tokens
-    stop, weight = start, 0
-    while stop < end and (weight < wanted or roles[stop] is Role.TOOL):
-        weight += tokens[stop]
-        stop += 1
-    return Region(start, stop, weight) if weight > policy.summary_tokens else Stuck()
-
-
-def _compressible(roles: Sequence[Role], policy: TrajectoryPolicy) -> tuple[int, int]:
-    """Return the part between what is protected, aligned to calls and their results.
-
-    A protected turn of the first half belongs to the beginning that is kept; one further back, as
-    the first result of a tool that is called late, ends the part.
-    """
+    # A protected turn of the first half belongs to the beginning that is kept; one further back, as
+    # the first result of a tool that is called late, ends the part that may go. The part is aligned
+    # to calls and their results.
     count = len(roles)
     firsts = {roles.index(role) for role in policy.protect_first if role in roles}
     middle = count // 2
@@ -172,7 +155,12 @@ def _compressible(roles: Sequence[Role], policy: TrajectoryPolicy) -> tuple[int,
         start += 1
     while end > start and end < count and roles[end] is Role.TOOL:
         end -= 1
-    return start, end
+    wanted = excess + policy.summary_tokens
+    stop, weight = start, 0
+    while stop < end and (weight < wanted or roles[stop] is Role.TOOL):
+        weight += tokens[stop]
+        stop += 1
+    return Region(start, stop, weight) if weight > policy.summary_tokens else Stuck()
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,6 @@ def inputs_in(walk: Walk, format_name: str) -> tuple[list[InputFile], list[Skipp
     """Return the files that hold trajectories, sorted by path, and what was passed over.
 
     Args:
-        walk: The files that were found.
         format_name: What every file is taken for; `auto` goes by content.
     """
     skipped = [SkippedInput(str(each.path), each.reason, each.is_named) for each in walk.refused]
@@ -165,20 +164,16 @@ def batches(inputs: Iterable[InputFile], read: Callable[[int], None]) -> Iterato
             yield TrajectoryBatch(each.source, session=each.found)
             read(each.size)
         else:
-            yield from _grouped(each.source, _items(each, read))
-
-
-def _grouped(source: str, items: Iterator[Item]) -> Iterator[TrajectoryBatch]:
-    group: list[Item] = []
-    size = 0
-    for item in items:
-        group.append(item)
-        size += len(item.content)
-        if len(group) == _BATCH_ITEMS or size >= _BATCH_BYTES:
-            yield TrajectoryBatch(source, tuple(group))
-            group, size = [], 0
-    if group:
-        yield TrajectoryBatch(source, tuple(group))
+            group: list[Item] = []
+            size = 0
+            for item in _items(each, read):
+                group.append(item)
+                size += len(item.content)
+                if len(group) == _BATCH_ITEMS or size >= _BATCH_BYTES:
+                    yield TrajectoryBatch(each.source, tuple(group))
+                    group, size = [], 0
+            if group:
+                yield TrajectoryBatch(each.source, tuple(group))
 
 
 def _layout(file: File) -> Layout | None:

@@ -17,13 +17,10 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from holdfast.errors import HoldfastError, MissingExtra
 from holdfast.formats.json_access import mapping, parsed
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _SHARD_BYTES = 256 << 20
 _EVERY = 1.0
@@ -121,7 +118,6 @@ class RunOutput:
         """Open the output.
 
         Args:
-            files: Where everything goes.
             run: What decides over the output: inputs, options, versions.
             restart: Whether an earlier output is thrown away.
 
@@ -158,12 +154,7 @@ class RunOutput:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the files; what is written so far can be gone on with."""
         if not self._is_ending:
             with suppress(OSError):
@@ -174,7 +165,18 @@ class RunOutput:
     def write(self, lines: BatchLines) -> None:
         """Add what a batch made."""
         if self.files.is_folder and self._mark.in_shard >= self.files.shard_bytes:
-            self._next_shard()
+            # The shard is whole, and the next one begins.
+            self._checkpoint()
+            self._sync()
+            self._streams["trajectories"].close()
+            whole = self._place("trajectories")
+            sizes = {**self._mark.sizes, "trajectories": 0}
+            self._mark = replace(self._mark, shard=self._mark.shard + 1, in_shard=0, sizes=sizes)
+            # Noted before the file gets its name: a kill between the two leaves it whole, and it is
+            # given its name when the run goes on.
+            self._journal.note(asdict(self._mark))
+            self._publish(whole)
+            self._open_stream("trajectories", 0)
         packed = _packed(lines.trajectories, self.files.packing)
         self._mark = replace(
             self._mark,
@@ -267,19 +269,6 @@ class RunOutput:
         if kind == "trajectories":
             return self.files.shard(self._mark.shard)
         return self.files.beside(f"{kind}.jsonl")
-
-    def _next_shard(self) -> None:
-        self._checkpoint()
-        self._sync()
-        self._streams["trajectories"].close()
-        whole = self._place("trajectories")
-        sizes = {**self._mark.sizes, "trajectories": 0}
-        self._mark = replace(self._mark, shard=self._mark.shard + 1, in_shard=0, sizes=sizes)
-        # Noted before the file gets its name: a kill between the two leaves it whole, and it is
-        # given its name when the run goes on.
-        self._journal.note(asdict(self._mark))
-        self._publish(whole)
-        self._open_stream("trajectories", 0)
 
     def _publish(self, place: Path) -> None:
         """Give a file that is whole its name; an empty list of failures is no file at all."""

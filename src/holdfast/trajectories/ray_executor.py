@@ -32,7 +32,6 @@ from holdfast.trajectories.work import process
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
-    from types import TracebackType
 
     from holdfast.trajectories.items import TrajectoryBatch
     from holdfast.trajectories.work import Outcome, Work
@@ -80,7 +79,16 @@ class RayExecutor:
         Raises:
             RayFailed: it does not start or answer, or its nodes have another version of holdfast.
         """
-        _prepare_environment(is_local=self._address == _LOCAL)
+        # Ray is to report nothing, and to keep no credential on the disk.
+        usual = {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+            "RAY_COLOR_PREFIX": "0",
+        }
+        if self._address == _LOCAL and "RAY_AUTH_MODE" not in os.environ:
+            usual |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        for name, value in usual.items():
+            os.environ.setdefault(name, value)
         # Workers are started as long as this lasts.
         self._stack.enter_context(safe_path())
         self._before = signal.getsignal(signal.SIGTERM)
@@ -111,12 +119,7 @@ class RayExecutor:
             raise RayFailed(f"Ray did not start at {self._address}: {error}") from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End Ray here, or leave the cluster."""
         self._end()
 
@@ -206,19 +209,6 @@ def version() -> str:
 
 def _ray() -> Any:
     return import_module("ray")
-
-
-def _prepare_environment(*, is_local: bool) -> None:
-    """Say before Ray is loaded that it reports nothing, and keeps no credential on the disk."""
-    usual = {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-        "RAY_COLOR_PREFIX": "0",
-    }
-    if is_local and "RAY_AUTH_MODE" not in os.environ:
-        usual |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    for name, value in usual.items():
-        os.environ.setdefault(name, value)
 
 
 def _reach(address: str) -> None:

@@ -60,7 +60,6 @@ from holdfast.wiring.models import summarizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
     from holdfast.tokens import Counter
     from holdfast.trajectories.compression import Prepared
@@ -112,12 +111,7 @@ class PoolExecutor:
         self._pool.submit(os.getpid).result()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the processes; what they have not begun is not begun."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -210,7 +204,6 @@ def each_by_itself(
     """Return what becomes of the trajectories of a batch whose process died.
 
     Args:
-        batch: The batch.
         apart: Processes batches so that none takes another with it; None where its process died.
     """
     if batch.session is not None:
@@ -267,7 +260,22 @@ def run(
     if summarizer is not None:
         outcomes = _summarized(outcomes, summarizer, work)
     for batch, found in outcomes:
-        output.write(_lines(batch, found))
+        trajectories: list[bytes] = []
+        metrics: list[str] = []
+        failed: list[str] = []
+        for outcome in found:
+            metrics.append(json.dumps(_figures(batch.source, outcome), ensure_ascii=False))
+            if isinstance(outcome, FinishedTrajectory):
+                trajectories.append(outcome.line)
+            elif isinstance(outcome, Failed):
+                aside = {
+                    "source": batch.source,
+                    "number": outcome.number,
+                    "error": outcome.error,
+                    "content": outcome.content,
+                }
+                failed.append(json.dumps(aside, ensure_ascii=False))
+        output.write(BatchLines(b"".join(trajectories), _joined(metrics), _joined(failed)))
         progress.done(len(found))
 
 
@@ -282,25 +290,6 @@ def figures(
             aggregate.add(_figures(batch.source, outcome))
         progress.done(len(found))
     return aggregate
-
-
-def _lines(batch: TrajectoryBatch, outcomes: Iterable[Outcome]) -> BatchLines:
-    trajectories: list[bytes] = []
-    metrics: list[str] = []
-    failed: list[str] = []
-    for outcome in outcomes:
-        metrics.append(json.dumps(_figures(batch.source, outcome), ensure_ascii=False))
-        if isinstance(outcome, FinishedTrajectory):
-            trajectories.append(outcome.line)
-        elif isinstance(outcome, Failed):
-            aside = {
-                "source": batch.source,
-                "number": outcome.number,
-                "error": outcome.error,
-                "content": outcome.content,
-            }
-            failed.append(json.dumps(aside, ensure_ascii=False))
-    return BatchLines(b"".join(trajectories), _joined(metrics), _joined(failed))
 
 
 def _joined(lines: Iterable[str]) -> bytes:

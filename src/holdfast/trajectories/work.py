@@ -190,7 +190,24 @@ def _tried(
 ) -> Outcome:
     """Return what becomes of a trajectory; whatever goes wrong with it, it is set aside."""
     try:
-        return _prepared(number, read(), work)
+        entry = read()
+        started = time.perf_counter()
+        rules = rules_of(work)
+        if rules.redact is not None:
+            entry = _masked(entry, rules.redact)
+        prepared: Prepared = prepare(entry.turns, rules)
+        seconds = time.perf_counter() - started
+        match prepared:
+            case CompressedTrajectory(turns, metrics):
+                line = b"" if work.dry_run else _line(entry, turns)
+                return FinishedTrajectory(number, line, replace(metrics, seconds=round(seconds, 6)))
+            case Pending():
+                if work.dry_run:
+                    metrics = replace(estimated(prepared, work.policy), seconds=round(seconds, 6))
+                    return FinishedTrajectory(number, b"", metrics)
+                # What it was as a whole is not wanted any more, and would be sent along.
+                waiting = Waiting(number, replace(entry, whole=b""), prepared, seconds)
+                return waiting if work.asks else complete(waiting, None, work)
     except (HoldfastError, RecursionError) as error:
         reason = str(error) or type(error).__name__
     except Exception as error:  # noqa: BLE001 - one trajectory never ends a run of millions
@@ -220,26 +237,6 @@ def _told(transcript: Transcript, fields: Mapping[str, object], to: str) -> Traj
     return _converted(without_summaries(transcript).transcript, fields, to)
 
 
-def _prepared(number: int, entry: TrajectoryEntry, work: Work) -> Outcome:
-    started = time.perf_counter()
-    rules = rules_of(work)
-    if rules.redact is not None:
-        entry = _masked(entry, rules.redact)
-    prepared: Prepared = prepare(entry.turns, rules)
-    seconds = time.perf_counter() - started
-    match prepared:
-        case CompressedTrajectory(turns, metrics):
-            line = b"" if work.dry_run else _line(entry, turns)
-            return FinishedTrajectory(number, line, replace(metrics, seconds=round(seconds, 6)))
-        case Pending():
-            if work.dry_run:
-                metrics = replace(estimated(prepared, work.policy), seconds=round(seconds, 6))
-                return FinishedTrajectory(number, b"", metrics)
-            # What it was as a whole is not wanted any more, and would be sent along.
-            waiting = Waiting(number, replace(entry, whole=b""), prepared, seconds)
-            return waiting if work.asks else complete(waiting, None, work)
-
-
 def _read(content: bytes, work: Work) -> TrajectoryEntry:
     """Return the turns of a trajectory, and what holds them.
 
@@ -266,7 +263,12 @@ def _read(content: bytes, work: Work) -> TrajectoryEntry:
     raws = {name: found for name, found in raws.items() if found} or raws
     held = {name: [_value(each) for each in found] for name, found in raws.items()}
     prompts = {"system": _value(fields["system"])} if "system" in fields else {}
-    place = _sharegpt(held) or find_conversation({**held, **prompts})
+    turns = held.get("conversations", ())
+    if turns and all(is_object(turn) and "from" in turn for turn in turns):
+        # Most trajectories are such, and one look tells.
+        place = ConversationPlace("conversations", "sharegpt", "", 1.0)
+    else:
+        place = find_conversation({**held, **prompts})
     if place is None:
         # Where turns seem to be that nobody knows, reading them says what is wrong.
         likely = (("conversations", "sharegpt"), ("messages", "openai"))
@@ -298,13 +300,6 @@ def _with_prompt(entry: TrajectoryEntry, prompt: str) -> TrajectoryEntry:
     turn = {name: "system", "value" if name == "from" else "content": prompt}
     raws = (_encoded(turn), *entry.raws)
     return replace(entry, turns=[turn, *entry.turns], raws=raws, has_prompt=True)
-
-
-def _sharegpt(held: Mapping[str, Sequence[object]]) -> ConversationPlace | None:
-    """Return where ShareGPT's turns are: most trajectories are such, and one look tells."""
-    turns = held.get("conversations", ())
-    is_it = bool(turns) and all(is_object(turn) and "from" in turn for turn in turns)
-    return ConversationPlace("conversations", "sharegpt", "", 1.0) if is_it else None
 
 
 def _elements(raw: bytes | msgspec.Raw) -> list[msgspec.Raw]:

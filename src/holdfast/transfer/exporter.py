@@ -57,13 +57,7 @@ class MessageKeys:
         """Names by those marks; None where it was told twice."""
 
     def name(self, entry: Entry, wanted: str, mark: str = "") -> str:
-        """Return a name for a message: the one that its agent gave, unless another has it.
-
-        Args:
-            entry: The message.
-            wanted: What its agent calls it.
-            mark: Its mark, where it has one.
-        """
+        """Return a name for a message: the one that its agent gave, unless another has it."""
         key = wanted if wanted and wanted not in self._used else f"#{entry.id}"
         self._used.add(key)
         self._call(entry, key)
@@ -127,7 +121,10 @@ class PendingChildren:
 
     def __init__(self, children: Sequence[Session]) -> None:
         """Sort them by what is known of when they began."""
-        known = [(_place(child), child) for child in children]
+        known = [
+            (imported.place if (imported := import_record(child)) else None, child)
+            for child in children
+        ]
         unknown = [child for place, child in known if place is None]
         places = [(place, child) for place, child in known if place is not None]
         self._placed = deque(sorted(places, key=itemgetter(0)))
@@ -146,11 +143,6 @@ class PendingChildren:
         yield from (child for _, child in self._placed)
         yield from self._dated
         yield from self._last
-
-
-def _place(child: Session) -> int | None:
-    imported = import_record(child)
-    return None if imported is None else imported.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +167,6 @@ def views_of(store: Store, session: Session) -> SessionViews:
         changes=tuple(view for view in views if view.cause is not Cause.FORK),
         newest=views[-1].id if views else None,
     )
-
-
-def marks_left(lineage: Iterable[Session]) -> frozenset[str]:
-    """Return the marks of the messages after which branches of a family leave."""
-    marks = (mark_left(session) for session in lineage if session.fork is Fork.BRANCH)
-    return frozenset(mark for mark in marks if mark)
 
 
 def leaves_after(session: Session, keys: MessageKeys) -> str | None:
@@ -238,8 +224,6 @@ def export_session(store: Store, id_: str, *, family: bool = False) -> Iterator[
     told alone begins with what it shares.
 
     Args:
-        store: Where it is.
-        id_: The session.
         family: Whether branches and sub-agents that came from it are told as strands of their own.
     """
     teller = _Exporter(store, id_)
@@ -270,7 +254,9 @@ class _Exporter:
         self._by_parent: dict[str | None, list[Session]] = {}
         for session in self._lineage:
             self._by_parent.setdefault(session.parent, []).append(session)
-        self._keys = MessageKeys(marks_left(self._lineage))
+        # After these messages branches of the family leave.
+        marks = (mark_left(session) for session in self._lineage if session.fork is Fork.BRANCH)
+        self._keys = MessageKeys(frozenset(mark for mark in marks if mark))
         self._strands = {MAIN}
         self._shown: dict[str, SessionViews] = {}
         """What was read of the views of a child that is told next."""
@@ -320,7 +306,12 @@ class _Exporter:
             known = self._shown.pop(session.id, None)
             shown = views_of(self._store, session) if known is None else known
             yield from self._own(session, strand, shown, PendingChildren(children))
-        yield from self._undone(last, strand, shown)
+        # The user took a change back.
+        if shown.newest is not None and self._store.head(last.id).view != shown.newest:
+            self._line += 1
+            entries = self._store.window(last.id).entries
+            shows = self._keys.of_entries(entries)
+            yield RewindEvent(strand=strand, line=self._line, shows=shows, at=None)
 
     def _about(self, first: Session, last: Session) -> About:
         """Return what is known of a strand that is told by itself.
@@ -401,14 +392,6 @@ class _Exporter:
             tokens_before=whole(known.get("tokens_before")),
             tokens_after=whole(known.get("tokens_after")),
         )
-
-    def _undone(self, session: Session, strand: str, shown: SessionViews) -> Iterator[Event]:
-        """Tell which view shows, where the user took a change back."""
-        if shown.newest is not None and self._store.head(session.id).view != shown.newest:
-            self._line += 1
-            entries = self._store.window(session.id).entries
-            shows = self._keys.of_entries(entries)
-            yield RewindEvent(strand=strand, line=self._line, shows=shows, at=None)
 
     def tell_child(self, child: DueChild) -> Iterator[Event | DueChild]:
         """Return the events of a child, as a strand of its own."""

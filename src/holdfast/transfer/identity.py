@@ -176,7 +176,6 @@ def proposed_ids(identity: Identity, started: int | None, salt: str = "") -> Ite
     The first that is free or its own is taken: two conversations may share one by chance.
 
     Args:
-        identity: The conversation.
         started: When it began, as its file says; None where it does not say.
         salt: What tells a branch from the session that it left.
     """

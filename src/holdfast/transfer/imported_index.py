@@ -71,7 +71,6 @@ class ParentLinker:
         """Take note of a session that was created; one that came from another may repeat its costs.
 
         Args:
-            session: The session.
             drafts: What it begins with, as far as it was written with it.
         """
         if session.parent is None:
@@ -81,7 +80,11 @@ class ParentLinker:
         if session.fork is Fork.DELEGATION and drafts:
             # There are many sub-agents, and next to none of them begin with what others said.
             mark = native_of(drafts[0].message).mark
-            if mark != self._beginning(session.parent):
+            if not self._beginnings.get(session.parent):
+                # A parent may have no message any more.
+                with suppress(UnknownSession):
+                    self._beginnings[session.parent] = first_mark(self._store, session.parent)
+            if mark != self._beginnings.get(session.parent, ""):
                 return
         self._children.add(session.id)
 
@@ -118,13 +121,6 @@ class ParentLinker:
         for name, ids in self._twins.items():
             if len(ids) > 1 and not made.isdisjoint(ids):
                 self._alike.add(name)
-
-    def _beginning(self, id_: str) -> str:
-        """Return the mark of the first message of a parent; empty where it has none any more."""
-        if not self._beginnings.get(id_):
-            with suppress(UnknownSession):
-                self._beginnings[id_] = first_mark(self._store, id_)
-        return self._beginnings.get(id_, "")
 
     def _concerned(self, told: Iterable[str]) -> set[str]:
         """Return the sessions that may repeat what was told: it may be some of them."""
@@ -243,7 +239,6 @@ class ImportedIndex:
 
         Args:
             systems: Where it came from.
-            made: The sessions that were created.
         """
         for system in systems:
             self._named(system)

@@ -98,12 +98,7 @@ class _Group:
 
 
 def read_small_file(origin: ImportOrigin, tell: Callable[[], Iterator[Event]]) -> SmallFile:
-    """Return what a small file tells, up to where it is damaged or too long to wait for others.
-
-    Args:
-        origin: Where the events come from.
-        tell: Returns them.
-    """
+    """Return what a small file tells, up to where it is damaged or too long to wait for others."""
     events: list[Event] = []
     try:
         for event in islice(tell(), BATCH):
@@ -117,12 +112,7 @@ class Importer:
     """Writes the events of session files to a store."""
 
     def __init__(self, store: Store, weigh: Callable[[Message], int]) -> None:
-        """Hold what it works with.
-
-        Args:
-            store: Where sessions go.
-            weigh: Returns the tokens of a message.
-        """
+        """Hold what it works with."""
         self._store = store
         self._weigh = weigh
         self._index = ImportedIndex(store)
@@ -131,7 +121,6 @@ class Importer:
         """Store what a file tells and is not stored, and return what that was.
 
         Args:
-            origin: Where the events come from.
             tell: Returns the events from the beginning; it is called again where the file tells
                 something else than what is stored, or another process writes the same sessions.
         """
@@ -172,8 +161,6 @@ class Importer:
         """Read a file until all of it is stored.
 
         Args:
-            origin: Where the events come from.
-            tell: Returns the events from the beginning.
             tally: What readings before have done.
             targets: What they have found out.
         """

@@ -174,8 +174,6 @@ def planned_session(
     """Return the session of a strand as it is to be created.
 
     Args:
-        context: What the import works with.
-        strand: The strand.
         new: What is settled of the session.
         first: The mark or the name of what comes first in it.
 

@@ -63,7 +63,6 @@ class StoredSessions:
         """Hold the sessions; their messages are read when one is asked for.
 
         Args:
-            store: Where they are.
             candidates: Those that the strand was stored as.
             branches: Those that were stored as other strands of the conversation. A file that holds
                 nothing but one of them tells it as if it were the whole.

@@ -299,11 +299,7 @@ class WriteBatch:
     """The messages of one file, of any number of its sessions, that wait for a transaction."""
 
     def __init__(self, write: Write) -> None:
-        """Hold nothing.
-
-        Args:
-            write: Writes to the store, in one step.
-        """
+        """Hold nothing."""
         self.count = Count()
         """What was written."""
         self.learned: set[SessionWriter] = set()

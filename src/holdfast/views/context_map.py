@@ -231,8 +231,6 @@ def compaction_diff(
     """Return what a compaction did to the window; None when the session has had none.
 
     Args:
-        store: Where the session is kept.
-        session: The session.
         number: Which compaction, counted from 1; None for the newest.
         redact: Masks secrets in what is compared.
 

@@ -133,18 +133,6 @@ def named_for_agent(events: Iterable[Event], id_: str, folder: str, now: int) ->
                 yield event
 
 
-def log_pieces(store: Store, id_: str, name: str) -> Iterator[str]:
-    """Return everything that was said, with compactions, branches and sub-agents, as a file."""
-    return _lines(export_session(store, id_, family=True), name)
-
-
-def window_pieces(store: Store, id_: str, transcript: Transcript, name: str) -> Iterator[str]:
-    """Return what the model sees now as a file, without anything that came before."""
-    first = next(iter(export_session(store, id_)))
-    about = first.about if isinstance(first, StrandStarted) else About()
-    return _lines(window_events(transcript, about), name)
-
-
 def _lines(events: Iterable[Event], name: str) -> Iterator[str]:
     return (f"{line}\n" for line in _AGENT_WRITERS[name](events))
 
@@ -220,9 +208,13 @@ def _session_file(agent: str, wanted: ExportRequest) -> SessionExport:
     store, id_ = wanted.store, wanted.session.id
     if wanted.log is False:
         transcript = wanted.window()
-        return SessionExport(len(transcript), window_pieces(store, id_, transcript, agent))
+        first = next(iter(export_session(store, id_)))
+        about = first.about if isinstance(first, StrandStarted) else About()
+        return SessionExport(len(transcript), _lines(window_events(transcript, about), agent))
     return SessionExport(
-        count_until(store, id_), log_pieces(store, id_, agent), forked_sessions(store, id_, agent)
+        count_until(store, id_),
+        _lines(export_session(store, id_, family=True), agent),
+        forked_sessions(store, id_, agent),
     )
 
 

@@ -99,12 +99,7 @@ class Inspection:
                 assert_never(self.decision)
 
     def as_json(self, *, top: int, messages: bool) -> dict[str, object]:
-        """Return the inspection as plain JSON values.
-
-        Args:
-            top: How many of the heaviest messages are named.
-            messages: Whether every message is listed.
-        """
+        """Return the inspection as plain JSON values."""
         word, sentence = self.would()
         usage, policy = self.usage, self.policy
         value: dict[str, object] = {
@@ -184,12 +179,7 @@ class SessionDetails:
     """What is to be said of the compaction whose result the window shows."""
 
     def as_json(self, entries: Sequence[Entry], left_out: int) -> dict[str, object]:
-        """Return the details with some messages as plain JSON values.
-
-        Args:
-            entries: The messages that are listed.
-            left_out: How many others there are.
-        """
+        """Return the details with some messages as plain JSON values."""
         return {
             **session_fields(self.session),
             "places": places_of(self.path),

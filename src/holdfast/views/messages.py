@@ -135,7 +135,6 @@ def entry_fields(entry: Entry, message: Message | None = None) -> dict[str, obje
     """Return an entry of the log as plain JSON values, with the beginning of its words.
 
     Args:
-        entry: The entry.
         message: The message as it is to be shown, where that is not as the window has it.
     """
     summary = entry.message.summary

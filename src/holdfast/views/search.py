@@ -53,7 +53,23 @@ class SearchHit:
 def search_hits(found: Result) -> tuple[SearchHit, ...]:
     """Return what was found, best first: conversations, or the messages of one that are quoted."""
     if isinstance(found, QuotedPassages):
-        return _quoted(found)
+        query = parse(found.query)
+
+        def hit(quotes: list[Quote]) -> SearchHit:
+            message, session = quotes[0].message, quotes[0].session
+            text = pieced(message.text, [each.piece for each in quotes])
+            return SearchHit(
+                title=short_title(found.title) or UNTITLED,
+                session=session.id,
+                message=message.id,
+                at=message.at,
+                agent=agent_of(session.source),
+                speaker=_speaker(message),
+                is_partial=all(each.tier is MatchTier.SOME for each in quotes),
+                snippet=marked_lines(text, query),
+            )
+
+        return tuple(hit(each) for run in found.runs(len(found.quotes)) for each in run)
     if not isinstance(found, Excerpts):
         return ()
     return tuple(
@@ -69,26 +85,6 @@ def search_hits(found: Result) -> tuple[SearchHit, ...]:
         )
         for each in found.excerpts
     )
-
-
-def _quoted(found: QuotedPassages) -> tuple[SearchHit, ...]:
-    query = parse(found.query)
-
-    def hit(quotes: list[Quote]) -> SearchHit:
-        message, session = quotes[0].message, quotes[0].session
-        text = pieced(message.text, [each.piece for each in quotes])
-        return SearchHit(
-            title=short_title(found.title) or UNTITLED,
-            session=session.id,
-            message=message.id,
-            at=message.at,
-            agent=agent_of(session.source),
-            speaker=_speaker(message),
-            is_partial=all(each.tier is MatchTier.SOME for each in quotes),
-            snippet=marked_lines(text, query),
-        )
-
-    return tuple(hit(each) for run in found.runs(len(found.quotes)) for each in run)
 
 
 def marked_lines(text: str, query: Query) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -193,7 +194,14 @@ def conversations(
     found: dict[str, Session] = {}
     end = None if wanted.limit is None else wanted.offset + wanted.limit
     for session in filter(only.admits(store), _paged(store, wanted)):
-        if session.fork in _BESIDE and not (wanted.sources and _stands_alone(store, session)):
+        # What came beside a conversation counts only where no row of its source leads to it.
+        if session.fork in _BESIDE and (
+            not wanted.sources
+            or any(
+                each.source == session.source and each.fork not in _BESIDE and each.trashed is None
+                for each in store.lineage(session.id)
+            )
+        ):
             continue
         if session.root not in found:
             if len(found) == end:
@@ -202,14 +210,6 @@ def conversations(
     return tuple(
         SessionRow(each, sum(one.trashed is None for one in store.lineage(each.id)))
         for each in islice(found.values(), wanted.offset, end)
-    )
-
-
-def _stands_alone(store: Store, session: Session) -> bool:
-    """Say whether the lineage of a session has no row from the same source."""
-    return not any(
-        each.source == session.source and each.fork not in _BESIDE and each.trashed is None
-        for each in store.lineage(session.id)
     )
 
 
@@ -241,13 +241,8 @@ def find_session(store: Store, name: str) -> Session:
         if not newest:
             raise UnknownSession("there are no sessions yet")
         return newest[0]
-    try:
+    with suppress(UnknownSession):
         return store.session(name)
-    except UnknownSession:
-        return _only(store, name)
-
-
-def _only(store: Store, name: str) -> Session:
     everyone = [
         *store.sessions(Listing(limit=None)),
         *store.sessions(Listing(limit=None, trashed=True)),

@@ -100,7 +100,6 @@ def timeline(
     """Tell everything that happened on the way to a session and in it.
 
     Args:
-        store: Where it is kept.
         session: The session in which the story ends.
         visibility: What the model still sees, by the ids of messages, if the caller knows it.
     """
@@ -238,8 +237,6 @@ def lineage_tree(store: Store, session: Session, *, views: bool) -> LineageTree:
     """Return the lineage of a session.
 
     Args:
-        store: Where it is kept.
-        session: The session from which it is looked at.
         views: Whether compactions and rewinds are read as well.
     """
     lineage = store.lineage(session.id)

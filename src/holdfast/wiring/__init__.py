@@ -41,29 +41,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Compressor": "holdfast.wiring.engines",
-    "Knobs": "holdfast.wiring.assembly",
-    "compact": "holdfast.wiring.engines",
-    "compress": "holdfast.wiring.engines",
-    "estimate_tokens": "holdfast.wiring.engines",
-    "counter_of": "holdfast.wiring.assembly",
-    "engine_of": "holdfast.wiring.assembly",
-    "policy_of": "holdfast.wiring.assembly",
-    "Conversation": "holdfast.wiring.conversations",
-    "ConversationOptions": "holdfast.wiring.conversations",
-    "search_in": "holdfast.wiring.searching",
-    "session_search": "holdfast.wiring.searching",
-    "open_store": "holdfast.wiring.stores",
-    "profile_names": "holdfast.wiring.stores",
-    "store_file": "holdfast.wiring.stores",
-    "store_of": "holdfast.wiring.stores",
-    "Endpoint": "holdfast.wiring.models",
-    "summarizer_of": "holdfast.wiring.models",
+    "engines": ("Compressor", "compact", "compress", "estimate_tokens"),
+    "assembly": ("Knobs", "counter_of", "engine_of", "policy_of"),
+    "conversations": ("Conversation", "ConversationOptions"),
+    "searching": ("search_in", "session_search"),
+    "stores": ("open_store", "profile_names", "store_file", "store_of"),
+    "models": ("Endpoint", "summarizer_of"),
 }
+"""The names that each module defines."""
 
 
 def __getattr__(name: str) -> object:
     """Load a name from the module that defines it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

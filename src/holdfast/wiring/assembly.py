@@ -232,11 +232,7 @@ class Assembly:
     def _fallback(self, options: EngineOptions) -> SummarizerFallback | None:
         """Return who writes: the summary model, then the conversation's own when that one fails."""
         from holdfast.engines import SummarizerFallback
-        from holdfast.wiring.models import (
-            configured_summarizer,
-            main_summarizer,
-            summarizer_of,
-        )
+        from holdfast.wiring.models import configured_summarizer, main_summarizer, summarizer_of
 
         settings, chosen = self.settings, self.settings.auxiliary.compression
         line = partial(SummarizerFallback, clock=self.clock, timeout=chosen.timeout)
@@ -276,7 +272,6 @@ def engine_of(settings: Settings, *, fit: int | None = None, ask: bool = True) -
     """Return an engine with the configured summary model, or with none.
 
     Args:
-        settings: What is configured.
         fit: What the result may weigh, in tokens.
         ask: Whether a model may be asked at all.
     """

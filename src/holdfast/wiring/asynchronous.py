@@ -12,7 +12,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
 
 from holdfast.conversation import activate
-from holdfast.conversation.former_names import former_name
+from holdfast.conversation.decode_input import former_name
 from holdfast.conversation.waiting import await_, in_store, is_inside, settled
 from holdfast.deadline import in_thread
 from holdfast.errors import ConfigError
@@ -23,7 +23,6 @@ from holdfast.wiring.conversations import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from types import TracebackType
 
     from holdfast.compaction import CompactionReport
     from holdfast.conversation.decode_input import Content
@@ -283,12 +282,7 @@ class AsyncConversation:
         """Use the conversation for a while."""
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the store."""
         await self.close()
 

@@ -84,12 +84,12 @@ class StreamRecorder:
         Raises:
             DecodeError: when it is none of these.
         """
-        kind = _kind(chunk)
+        is_plain = isinstance(chunk, Mapping)
+        given: Mapping[str, object] = cast("Mapping[str, object]", chunk) if is_plain else {}
+        kind = str(given.get("type", "") if is_plain else getattr(chunk, "type", ""))
         if kind == "chunk":
             # What the helper of OpenAI chat makes of a chunk follows in events of its own.
-            is_plain = isinstance(chunk, Mapping)
-            held = cast("Mapping[str, object]", chunk).get(kind) if is_plain else None
-            self.take(held if is_plain else getattr(chunk, kind, None))
+            self.take(given.get(kind) if is_plain else getattr(chunk, kind, None))
             return
         dump = cast("Callable[..., object] | None", getattr(chunk, "model_dump", None))
         plain = dump(mode="json", exclude_unset=True, warnings=False) if dump else chunk
@@ -124,12 +124,6 @@ class StreamRecorder:
         None where nothing of it came. `answer` gives only the words of such an answer.
         """
         return self._assembler.partial() if self._assembler is not None else None
-
-
-def _kind(chunk: object) -> str:
-    if isinstance(chunk, Mapping):
-        return str(cast("Mapping[str, object]", chunk).get("type", ""))
-    return str(getattr(chunk, "type", ""))
 
 
 def _unknown(found: str) -> DecodeError:

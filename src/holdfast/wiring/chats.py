@@ -202,7 +202,14 @@ class Chats:
         chosen = resumption(
             session, tokens, self.settings, names_model=names_model, names_window=names_window
         )
-        self._check_reach(session, chosen)
+        # Another model is not taken where that of the conversation cannot be had.
+        base_url, provider = self._server_of(chosen.model)
+        reason = "" if base_url else out_of_reach(chosen.model, self._environ, provider)
+        if reason and session.model == chosen.model:
+            raise ConfigError(
+                f"session {session.id} was held with {chosen.model}, which cannot be had here: "
+                f"{reason}, or go on with another model with --model NAME"
+            )
         if chosen.folds and not self._options.fold(_too_large(chosen)):
             raise ConfigError(
                 f"{_too_large(chosen)}; --fold folds it for that, --model NAME goes on with "
@@ -309,7 +316,6 @@ class Chats:
         """Go on with another model; what does not fit it is folded first, by the old one.
 
         Args:
-            chat: The conversation.
             name: The model. At a server of one's own, every name is that server's, save those of
                 models on this machine.
             window: What it takes, in tokens; by default what is configured.
@@ -382,16 +388,6 @@ class Chats:
     @property
     def _directory(self) -> Path:
         return self._options.directory or Path.cwd()
-
-    def _check_reach(self, session: Session, chosen: Resumption) -> None:
-        """Say that the model of a stored conversation cannot be had, rather than take another."""
-        base_url, provider = self._server_of(chosen.model)
-        reason = "" if base_url else out_of_reach(chosen.model, self._environ, provider)
-        if reason and session.model == chosen.model:
-            raise ConfigError(
-                f"session {session.id} was held with {chosen.model}, which cannot be had here: "
-                f"{reason}, or go on with another model with --model NAME"
-            )
 
     def _server_of(self, name: str) -> tuple[str | None, str]:
         """Return the address and the provider of a model, as far as the settings say them."""

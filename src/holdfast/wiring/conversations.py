@@ -25,7 +25,6 @@ from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from types import TracebackType
 
     from holdfast.compaction import CompactionReport
     from holdfast.config import Settings
@@ -245,12 +244,7 @@ class Conversation(StoredConversation):
         """Use the conversation for a while."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the store."""
         self.close()
 

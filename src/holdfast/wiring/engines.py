@@ -277,7 +277,6 @@ def engine_trouble(name: str, *, seconds: float = _QUICK) -> str:
     """Return why an engine cannot be used, found out by loading it; "" when it can.
 
     Args:
-        name: The engine's name, as it is configured.
         seconds: How long a plug-in may take to arrive.
     """
     source = _source(name, must_exist=False)
@@ -298,7 +297,6 @@ def engines_for(
 
     Args:
         choice: An engine's name, or an engine, of which every session after the first has a copy.
-        hosting: What engines are made with.
         must_exist: Whether a name that nobody knows is an error, and not a warning.
 
     Raises:
@@ -322,19 +320,14 @@ def _guests(engine: ContextEngine, hosting: EngineFactory) -> Callable[[], Windo
         # The caller holds the first: a copy would leave its counters at nothing.
         return unused.pop() if unused else twin(engine)
 
-    name = _name_of(engine)
-    return lambda: _hosted(PluginThread(name, make, deadline=hosting.deadline), hosting)
-
-
-def _name_of(engine: object) -> str:
-    """Return what an engine calls itself, or what its class is called where it does not say."""
     kind = type(engine).__name__
 
     def ask() -> str:
         return "".join(str(getattr(engine, "name", kind)))
 
     ending = PluginThread(kind, lambda: engine, deadline=_QUICK).run(ask)
-    return cast("str", ending.value) if isinstance(ending, Returned) else kind
+    name = cast("str", ending.value) if isinstance(ending, Returned) else kind
+    return lambda: _hosted(PluginThread(name, make, deadline=hosting.deadline), hosting)
 
 
 def _hosted(guest: PluginThread, hosting: EngineFactory) -> PluginEngine:

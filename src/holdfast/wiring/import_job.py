@@ -79,8 +79,6 @@ class ImportJob:
         """Begin to take.
 
         Args:
-            store: What everything goes to.
-            settings: How messages are weighed.
             live: Whether files are still written, so that half a line at their end was not named.
         """
         # A scale remembers what it has weighed, and an import would never forget.
@@ -159,7 +157,12 @@ class ImportJob:
     def _entered(self, new: _New, tally: ImportTally) -> ImportResult:
         """Remember that a find was taken, and return what it brought."""
         found = new.found
-        is_whole = not self._live or _ends_whole(found)
+        # Otherwise what stands at its end may be half of something.
+        is_whole = (
+            not self._live
+            or found.guess.format in IN_DATABASES
+            or all(ends_line(file.path) for file in found.files)
+        )
         if is_whole and not tally.skipped:
             sessions = (*tally.sessions, *tally.grown, *tally.unchanged)
             self._files.enter(new.name, new.fingerprint, sessions)
@@ -184,13 +187,6 @@ class _New:
 
 def _failed(found: FoundFile, error: Unreadable) -> ImportResult:
     return ImportResult(found, ImportTally(), ImportStatus.FAILED, str(error))
-
-
-def _ends_whole(found: FoundFile) -> bool:
-    """Say whether nothing at the end of a find may be half of something."""
-    if found.guess.format in IN_DATABASES:
-        return True
-    return all(ends_line(file.path) for file in found.files)
 
 
 def _origin(found: FoundFile) -> ImportOrigin:

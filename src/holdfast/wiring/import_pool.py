@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkContext, SpawnContext
     from multiprocessing.process import BaseProcess
-    from types import TracebackType
 
     from holdfast.agent_files.detection import Look, ReadOptions
     from holdfast.agent_files.finding import File
@@ -206,7 +205,6 @@ class ImportPool:
         """Start nothing yet.
 
         Args:
-            settings: Says where the store is.
             jobs: How many processes import at once; None goes by the machine and by how much there
                 is to do.
         """
@@ -220,12 +218,7 @@ class ImportPool:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """End the processes: at once if something went wrong here."""
         workers, self._workers = self._workers, []
         ended(workers, at_once=error is not None)
@@ -270,7 +263,6 @@ class ImportPool:
         """Return each find as it is taken, in any order; None where one process is as fast.
 
         Args:
-            finds: What is to be taken.
             take: Takes one here, where others cannot.
         """
         families = families_of(finds)
@@ -300,7 +292,12 @@ class ImportPool:
         while waiting or busy:
             while waiting and idle:
                 worker = idle.pop()
-                worker.give(_load(waiting, most))
+                # The largest, or some of the small ones.
+                load = [*waiting.popleft()]
+                size = _size(load)
+                while waiting and (size := size + _size(waiting[0])) <= most:
+                    load += waiting.popleft()
+                worker.give(load)
                 busy.append(worker)
             for worker in ready(busy):
                 busy.remove(worker)
@@ -316,15 +313,6 @@ class ImportPool:
 
 def _size(family: _Family) -> int:
     return sum(found.size for found in family)
-
-
-def _load(waiting: deque[_Family], most: int) -> _Family:
-    """Return what a process is to take next: the largest, or some of the small ones."""
-    load = [*waiting.popleft()]
-    size = _size(load)
-    while waiting and (size := size + _size(waiting[0])) <= most:
-        load += waiting.popleft()
-    return load
 
 
 def families_of(finds: Sequence[FoundFile]) -> list[_Family]:

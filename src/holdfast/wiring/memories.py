@@ -17,7 +17,6 @@ from holdfast.wiring.stores import store_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from importlib.metadata import EntryPoint
     from pathlib import Path
 
     from holdfast.config import Settings
@@ -47,8 +46,6 @@ def memory_files_of(
     """Return the built-in memory of the profile that the settings name.
 
     Args:
-        settings: What is configured.
-        environ: The environment variables.
         project: The working directory, if its project files are to be in the prompt.
     """
     return MemoryFiles(
@@ -62,10 +59,6 @@ def fitted(block: str, window: int) -> str:
     """Return memory and project files within their share of the window.
 
     A file that is cut ends where the next words begin: they would seem to be its own.
-
-    Args:
-        block: What stands in the prompt.
-        window: What the model takes, in tokens.
     """
     room = window // _BLOCK_SHARE
     if Estimator().count(block) <= room:
@@ -100,7 +93,21 @@ def memory_of(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider 
     if maker is not None:
         return maker(settings, environ)
     for offer in entry_points(group=ENTRY_POINTS, name=name):
-        return _made(offer, memory_folder(settings.store.profile, environ))
+        try:
+            made: object = offer.load()(memory_folder(settings.store.profile, environ))
+        except HoldfastError:
+            raise
+        except Exception as error:
+            raise ConfigError(
+                f"the memory provider {offer.name} ({offer.value}) cannot be made: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(made, MemoryProvider):
+            raise ConfigError(
+                f"the memory provider {offer.name} ({offer.value}) is a {type(made).__name__}, "
+                "not a MemoryProvider"
+            )
+        return made
     raise ConfigError(
         f"memory.provider is {name}; allowed: {', '.join(memory_names())}, or what a package "
         f"offers among the entry points {ENTRY_POINTS}"
@@ -166,25 +173,6 @@ def _redactor(settings: Settings) -> Callable[[str], str]:
     return Redactor(settings.redaction.extra_patterns).redact
 
 
-def _made(offer: EntryPoint, folder: Path) -> MemoryProvider:
-    """Return the provider that a package makes; its code may raise anything."""
-    try:
-        made: object = offer.load()(folder)
-    except HoldfastError:
-        raise
-    except Exception as error:
-        raise ConfigError(
-            f"the memory provider {offer.name} ({offer.value}) cannot be made: "
-            f"{type(error).__name__}: {error}"
-        ) from error
-    if not isinstance(made, MemoryProvider):
-        raise ConfigError(
-            f"the memory provider {offer.name} ({offer.value}) is a {type(made).__name__}, "
-            "not a MemoryProvider"
-        )
-    return made
-
-
 def memory_hub_of(
     settings: Settings,
     environ: Mapping[str, str],
@@ -195,8 +183,6 @@ def memory_hub_of(
     """Return the files of the profile joined with the external provider, if one is configured.
 
     Args:
-        settings: What is configured.
-        environ: The environment variables.
         project: The working directory, if its project files are to be in the prompt.
         reserved: The names of the agent's own tools.
 

@@ -312,8 +312,6 @@ def main_summarizer(
     settings, or that somebody chose the model to write records.
 
     Args:
-        settings: What is configured.
-        name: The conversation's model.
         client: What a host asks it with: an SDK's client, or a function from a model's name to a
             summarizer.
         window: What it takes, in tokens, where that is known.

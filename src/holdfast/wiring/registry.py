@@ -25,8 +25,6 @@ from holdfast.wiring.conversations import (
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from holdfast.ports import Store
     from holdfast.wiring.asynchronous import AsyncConversation
     from holdfast.wiring.sessions import SessionCatalog
@@ -174,12 +172,7 @@ class Conversations:
         """Use the conversations for a while."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let go of everything."""
         self.close()
 

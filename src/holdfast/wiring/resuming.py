@@ -48,9 +48,7 @@ def resumption(
     """Return how a stored conversation goes on.
 
     Args:
-        session: The stored conversation.
         tokens: About what stands in its window.
-        settings: What is configured, flags included.
         names_model: Whether the model of the settings is meant for this conversation.
         names_window: Whether the window of the settings is meant for this conversation.
     """
@@ -86,8 +84,6 @@ def server_of(
     long as they name any.
 
     Args:
-        session: The stored conversation.
-        settings: What is configured, flags included.
         names_server: Whether flags name the server of the settings.
     """
     kept, model = session.server, settings.model
@@ -113,7 +109,6 @@ def settings_for(
     """Return the settings for a session that is looked at or worked on: with its own model.
 
     Args:
-        settings: What is configured, flags included.
         held_with: The model that the session was held with; empty where that is not known.
         window: What that model takes, where the session says so.
         flags: The flags of the command; a model or a window that they name is meant.

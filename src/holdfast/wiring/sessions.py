@@ -25,8 +25,6 @@ from holdfast.wiring.assembly import counter_of, policy_of
 from holdfast.wiring.stores import open_store, store_of
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from holdfast.ports import Store
     from holdfast.session import Session
     from holdfast.wiring.stores import Place
@@ -187,12 +185,7 @@ class SessionCatalog:
         """Return itself; the block closes the store."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the store."""
         self.close()
 

@@ -96,19 +96,6 @@ class UsageAccounting:
         """Take in what the provider reported for the newest request; returns it with its cost."""
         return self._accountant.report(usage).reported
 
-    def cost_of(self, report: CompactionReport) -> Payoff | None:
-        """Return what a computed compaction costs and saves; None where no price is known."""
-        figures, summary = report.figures, report.figures.summary
-        asked = summary is not None and summary.origin != "deterministic"
-        folded = max(figures.tokens_before - figures.tokens_after, 0)
-        shrink = Shrink(
-            before=0,
-            after=figures.tokens_after,
-            brief=folded if asked else 0,
-            summary=summary.tokens if summary is not None and asked else 0,
-        )
-        return self._accountant.preview(shrink, self._clock.moment())
-
     def estimate(self, shrink: Shrink) -> Payoff | None:
         """Return what a compaction not yet computed would cost; None where no price is known.
 
@@ -125,7 +112,16 @@ class UsageAccounting:
         if not isinstance(report.result, Folded | Pruned):
             return None
         self._because = Why.COMPACTION
-        found = self.cost_of(report)
+        figures, summary = report.figures, report.figures.summary
+        asked = summary is not None and summary.origin != "deterministic"
+        folded = max(figures.tokens_before - figures.tokens_after, 0)
+        shrink = Shrink(
+            before=0,
+            after=figures.tokens_after,
+            brief=folded if asked else 0,
+            summary=summary.tokens if summary is not None and asked else 0,
+        )
+        found = self._accountant.preview(shrink, self._clock.moment())
         if found is None:
             return None
         return Bill(found.summarizing, found.rewriting, found.break_even)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.rehearsal import REHEARSAL
+from holdfast.cli.chat.rehearsed import REHEARSAL
 from tests.cli.chat.slow import slow_provider
 from tests.cli.chat.talking import at, says, stored, talk
 from tests.cli.running import launch

@@ -1,4 +1,4 @@
-"""What a rehearsal shows at its end: where things stand that were said before the fold."""
+"""What a rehearsal says, and what it shows at its end: where things stand that were folded."""
 
 import os
 import re
@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.agent.rehearsal import FACTS, REHEARSAL, Fact
-from holdfast.cli.chat.rehearsed import WindowPassage, telling
+from holdfast.cli.chat.rehearsed import DETAIL, FACTS, REHEARSAL, Fact, WindowPassage, telling
 from tests.cli.chat.counting import counting_provider
 from tests.cli.chat.talking import shown, talk
 from tests.cli.running import Ended, run
@@ -136,3 +135,19 @@ def test_an_outdated_value_is_told_where_a_passage_has_it_without_the_new_one() 
         WindowPassage("b", "The backup is made at 04:15, no longer at 02:30."),
     )
     assert telling(fact, parts) == ([parts[1]], [parts[0]])
+
+
+def test_every_fact_is_said_once_before_the_window_is_full_and_the_last_turn_is_a_task() -> None:
+    for fact in (*FACTS, DETAIL):
+        said = [turn for turn in REHEARSAL if all(words in turn for words in fact.words)]
+        assert len(said) == 1
+        assert said[0] in REHEARSAL[:6]
+    assert "newest task" in REHEARSAL[-1]
+
+
+def test_a_value_is_said_before_it_is_corrected() -> None:
+    for fact in FACTS:
+        if fact.outdated:
+            first = next(at for at, said in enumerate(REHEARSAL) if fact.outdated in said)
+            second = next(at for at, said in enumerate(REHEARSAL) if fact.words[0] in said)
+            assert first < second

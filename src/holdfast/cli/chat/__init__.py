@@ -1,7 +1,6 @@
 """The chat in the terminal.
 
-Read in this order: `room`, `terminal`, `turns`, `conversations`, `commands`, `loop`, `rehearsed`,
-`start`.
+Read in this order: `room`, `terminal`, `turns`, `commands`, `loop`, `rehearsed`, `start`.
 """
 
 from holdfast.cli.chat.start import command

@@ -141,6 +141,11 @@ def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
                 }
             except HoldfastError as error:
                 outcome_fields = {"stopped": str(error)}
+        try:
+            # Whichever turn brought it.
+            warning = room.chat.status().warning
+        except HoldfastError as error:
+            warning = str(error)
         told: dict[str, object] = {
             "said": words,
             "answer": None,
@@ -149,17 +154,9 @@ def report_turns(room: ChatRoom, reader: PromptReader) -> tuple[int, int]:
             "warnings": [],
             "compactions": 0,
             **outcome_fields,
-            "warning": _standing(room),
+            "warning": warning,
             "session": room.chat.id,
         }
         failed += told["stopped"] is not None
         click.echo(json.dumps(told, ensure_ascii=False))
     return turns, failed
-
-
-def _standing(room: ChatRoom) -> str:
-    """Return what is wrong with the conversation now, whichever turn brought it."""
-    try:
-        return room.chat.status().warning
-    except HoldfastError as error:
-        return str(error)

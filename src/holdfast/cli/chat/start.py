@@ -132,7 +132,7 @@ def _begun(settings: Settings, options: _Options) -> Exit:
 
 def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Options]:
     """Return what a rehearsal is played with: its own prompt, in a window that its words fill."""
-    from holdfast.agent.rehearsal import PROMPT, WINDOW
+    from holdfast.cli.chat.rehearsed import PROMPT, WINDOW
 
     model = replace(settings.model, context_length=settings.model.context_length or WINDOW)
     return replace(settings, model=model), {**options, "system": options["system"] or PROMPT}
@@ -141,7 +141,7 @@ def _rehearsed(settings: Settings, options: _Options) -> tuple[Settings, _Option
 def _chat_options(
     options: _Options, approve: Callable[[str], bool], *, is_rehearsal: bool
 ) -> ChatOptions:
-    from holdfast.agent.rehearsal import LONGEST_ANSWER
+    from holdfast.cli.chat.rehearsed import LONGEST_ANSWER
     from holdfast.wiring.chats import ChatOptions
 
     chosen = ChatOptions(
@@ -162,7 +162,7 @@ def _reader(room: ChatRoom, options: _Options, *, is_rehearsal: bool) -> PromptR
     from holdfast.cli.chat.room import LineReader
 
     if is_rehearsal:
-        from holdfast.agent.rehearsal import REHEARSAL
+        from holdfast.cli.chat.rehearsed import REHEARSAL
 
         return LineReader(REHEARSAL)
     if options["as_json"] or not _is_terminal():

@@ -58,7 +58,6 @@ class Terminal:
         """Set the prompt up.
 
         Args:
-            history: The file that keeps what was typed.
             commands: What is completed after a slash.
             below: What is to be seen meanwhile; asked again while the prompt waits.
         """
@@ -126,14 +125,15 @@ class Terminal:
         )
 
     def _begin_telling(self) -> None:
-        get_app().create_background_task(self._tell())
-
-    async def _tell(self) -> None:
         """Draw news above the prompt for as long as it waits."""
-        while True:
-            # What it writes goes through the patched output, which makes room for it.
-            self._below.news()
-            await asyncio.sleep(_REFRESH)
+
+        async def tell() -> None:
+            while True:
+                # What it writes goes through the patched output, which makes room for it.
+                self._below.news()
+                await asyncio.sleep(_REFRESH)
+
+        get_app().create_background_task(tell())
 
 
 class _History(FileHistory):

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from holdfast.agent.turn import Turn
     from holdfast.cli.chat.room import ChatRoom
     from holdfast.cli.screen import OutputScreen
-    from holdfast.session import CompactionRecord
 
 _FENCE = "```"
 _WIDE = 2
@@ -110,16 +109,6 @@ class LineWrapper:
         return space + word
 
 
-def fold_line(record: CompactionRecord) -> str:
-    """Return what a compaction did, in one line."""
-    figures = record.report
-    where = " in the background" if record.trigger == "ahead_of_time" else ""
-    return (
-        f"{figures.get('messages_before')} -> {figures.get('messages_after')} messages, about "
-        f"{figures.get('tokens_before'):,} -> {figures.get('tokens_after'):,} tokens{where}"
-    )
-
-
 def readable(text: str) -> str:
     """Return words of a model without anything that a terminal would obey; lines stay lines."""
     if text.isascii() and text.isprintable():
@@ -136,7 +125,6 @@ class TurnView:
         """Begin at the start of a line.
 
         Args:
-            view: Where lines of our own are drawn.
             wraps: Whether answers are broken into lines that fit, as on a terminal.
         """
         self._view = view
@@ -166,7 +154,14 @@ class TurnView:
                 first = text.strip().partition("\n")[0]
                 self.note(self._cropped(f"   {first}"), "red" if is_error else "dim")
             case WindowCompacted(record):
-                self.note(f"[folded] {fold_line(record)}", "bold green")
+                figures = record.report
+                where = " in the background" if record.trigger == "ahead_of_time" else ""
+                self.note(
+                    f"[folded] {figures.get('messages_before')} -> {figures.get('messages_after')} "
+                    f"messages, about {figures.get('tokens_before'):,} -> "
+                    f"{figures.get('tokens_after'):,} tokens{where}",
+                    "bold green",
+                )
             case Warned(text):
                 self.note(f"[warning] {text}", "yellow")
             case Retrying(reason, seconds):

@@ -151,10 +151,7 @@ def _file(notebook: Notebook, entries: Entries | str, width: int) -> list[Line]:
         lines.append((Styled("  - "), Styled(first)))
         lines += [(Styled("    "), Styled(line)) for line in rest]
         lines += [
-            (
-                Styled("    "),
-                Styled(f"not shown to a model: it looks like {each.reason}", "yellow"),
-            )
+            (Styled("    "), Styled(f"not shown to a model: it looks like {each.reason}", "yellow"))
             for each in screen(entry)
         ]
     return lines

@@ -27,10 +27,10 @@ _MODULES = {
     "rename": "changes",
     "goal": "changes",
     "pin": "changes",
-    "delete": "upkeep",
-    "restore": "upkeep",
-    "prune": "upkeep",
-    "backup": "upkeep",
+    "delete": "listing",
+    "restore": "listing",
+    "prune": "listing",
+    "backup": "listing",
 }
 SUBCOMMANDS = {
     "list": "List conversations, newest first.",

@@ -196,8 +196,6 @@ def message_drawn(
     """Return a heading with what is known of the message, then all of it.
 
     Args:
-        entry: The message as the log has it.
-        message: The message as it is to be shown.
         names: The names of calls by their ids, where results do not carry them.
     """
     speaker = " ".join(filter(None, (speaker_of(message), origin_of(message))))

@@ -78,7 +78,12 @@ def _lines(tree: LineageTree, width: int) -> Iterator[Line]:
     rotation that nothing branches from takes no room to the right.
     """
     children = tree.children()
-    tee, corner, bar, gap = _strokes()
+    try:
+        "".join(_FINE).encode(output_text().encoding or "ascii")
+        tee, corner, bar, gap = _FINE
+    except (UnicodeEncodeError, LookupError):
+        # The output cannot encode lines.
+        tee, corner, bar, gap = _COARSE
     waiting = [(node, "", "") for node in reversed(children.get("", []))]
     while waiting:
         node, lead, below = waiting.pop()
@@ -124,15 +129,6 @@ def _views(node: LineageNode) -> Iterator[str]:
                     words += f": {before:,} -> {after:,} tokens"
                 words += f", focus {record.focus!r}" if record.focus else ""
             yield f"{view.cause} {clock_time(view.at)}{words}"
-
-
-def _strokes() -> tuple[str, str, str, str]:
-    """Return lines for drawing, or signs like them where the output cannot encode lines."""
-    try:
-        "".join(_FINE).encode(output_text().encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return _COARSE
-    return _FINE
 
 
 _KEPT, _FOLDED, _REPLACED, _ADDED = "=", "-", "~", "+"
@@ -219,10 +215,7 @@ def _heading(found: CompactionDiff, width: int) -> Iterator[Line]:
 def _figure(label: str, before: object, after: object) -> Iterator[Line]:
     if isinstance(before, int) and isinstance(after, int):
         change = f" ({after / before - 1:+.0%})" if before else ""
-        yield (
-            Styled(f"  {label:<{_LABEL}}", "dim"),
-            Styled(f"{before:,} -> {after:,}{change}"),
-        )
+        yield (Styled(f"  {label:<{_LABEL}}", "dim"), Styled(f"{before:,} -> {after:,}{change}"))
 
 
 def _strips(found: CompactionDiff, width: int) -> Iterator[Line]:

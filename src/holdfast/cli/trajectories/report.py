@@ -10,7 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
-from holdfast.cli.trajectories.figures import (
+from holdfast.cli.trajectories.view import (
     PERCENTILES,
     changes,
     count_in_bins,
@@ -32,7 +32,7 @@ from holdfast.views.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from holdfast.cli.trajectories.figures import Bins
+    from holdfast.cli.trajectories.view import Bins
     from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
 
 _BINS = 30
@@ -131,11 +131,8 @@ def report_html(
     """Return the page.
 
     Args:
-        aggregate: The figures of the run.
         about: What the run was told, by names for people; may hold anything.
-        target: What a trajectory was to weigh at most.
         seconds: How long the run took; None leaves its speed out.
-        rehearsed: Whether nothing was written.
     """
     style = files("holdfast.views.html").joinpath("page.css").read_text("utf-8") + _STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -309,16 +306,7 @@ def _drawn(chart: _Chart) -> Iterator[str]:
         words = f"over {plot.figure(chart.bins.edges[-1])}"
         yield plot.bar(chart.bins.beyond, words, plot.right + _BEYOND, _BEYOND)
         yield _words("more", _WIDTH - _RIGHT, _FLOOR + 18, "end")
-    yield from _scale(chart, plot)
-    if chart.target:
-        x = plot.x(chart.target)
-        yield _line("target", (x, _TOP - 10), (x, _FLOOR))
-        side, anchor = (5, "start") if x < _WIDTH / 2 else (-5, "end")
-        yield _words(f"target {chart.target:,}", x + side, _TOP - 8, anchor, "label")
-
-
-def _scale(chart: _Chart, plot: _Plot) -> Iterator[str]:
-    """Yield round figures below the bars, as many as there is room for."""
+    # Round figures below the bars, as many as there is room for.
     reach = chart.bins.edges[-1]
     width = _SIGN * len(plot.figure(reach))
     step = round_step(reach / max((plot.right - plot.left) / (width + 20), 1))
@@ -330,6 +318,11 @@ def _scale(chart: _Chart, plot: _Plot) -> Iterator[str]:
         yield _words(plot.figure(number * step), x, _FLOOR + 18, "middle")
         number += 1
     yield _words(chart.unit, (plot.left + plot.right) / 2, _FLOOR + 36, "middle")
+    if chart.target:
+        x = plot.x(chart.target)
+        yield _line("target", (x, _TOP - 10), (x, _FLOOR))
+        side, anchor = (5, "start") if x < _WIDTH / 2 else (-5, "end")
+        yield _words(f"target {chart.target:,}", x + side, _TOP - 8, anchor, "label")
 
 
 @dataclass(frozen=True, slots=True)

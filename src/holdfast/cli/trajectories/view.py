@@ -1,31 +1,255 @@
-"""Draws what a run over trajectories came to, with its tokens before and after to one scale."""
+"""What a run over trajectories came to: words and bins for screen and page, and the screen.
+
+Tokens before and after are drawn to one scale.
+"""
 
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from holdfast.cli.screen import Line, Styled, crop_middle, table
-from holdfast.cli.trajectories.figures import (
-    PERCENTILES,
-    changes,
-    facts,
-    headline,
-    largest_sources,
-    outcomes,
-    percentiles,
-    share,
-    token_bins,
-    token_edges,
-)
 from holdfast.views.words import cells, clean, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.cli.trajectories.figures import Bins
-    from holdfast.trajectories.metrics import Aggregate, TrajectoryTotals
+    from holdfast.trajectories.metrics import Aggregate, Distribution, TrajectoryTotals
+
+PERCENTILES = (5, 25, 50, 75, 95)
+_SOURCES = 10
+_BLUR = 1.01
+"""A percentile may be one per cent above or below its figure."""
+_PARTS = (20, 16, 10, 8, 5, 4, 2, 1)
+"""Into how many bins the way from nothing to the target may be parted."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAndAfter:
+    """Something that a run makes less of."""
+
+    name: str
+    before: int
+    after: int
+
+    @property
+    def fewer(self) -> int:
+        """Return how many are gone."""
+        return self.before - self.after
+
+    @property
+    def ratio(self) -> float:
+        """Return what is left for each that there was."""
+        return self.after / self.before if self.before else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """How many figures lie between edges; a figure on an edge belongs to the bin below it."""
+
+    edges: tuple[float, ...]
+    """From zero up; there is one more than counts."""
+    counts: tuple[int, ...]
+    beyond: int
+    """How many lie above the last edge."""
+
+    @property
+    def tallest(self) -> int:
+        """Return the largest count."""
+        return max((*self.counts, self.beyond))
+
+    def ranges(self) -> Iterator[tuple[float, float, int]]:
+        """Yield each bin that has an end: from, to and count."""
+        for (low, high), count in zip(pairwise(self.edges), self.counts, strict=True):
+            yield low, high, count
+
+
+def headline(totals: TrajectoryTotals, *, rehearsed: bool) -> tuple[str, str]:
+    """Return what happened, or would happen: the verb, and the rest of the sentence."""
+    number, failed = totals.total_trajectories, totals.trajectories_failed
+    if not number:
+        why = f"{counted_trajectories(failed)} failed" if failed else "no trajectory was found"
+        return "nothing to compress", f": {why}"
+    done = f"{totals.trajectories_compressed:,}" if totals.trajectories_compressed else "none"
+    verb = "would compress" if rehearsed else "compressed"
+    tokens = BeforeAndAfter("tokens", totals.total_tokens_before, totals.total_tokens_after)
+    saved = f", {share(tokens.fewer, tokens.before)} fewer tokens" if tokens.fewer > 0 else ""
+    return verb, f" {done} of {counted_trajectories(number + failed)}{saved}"
+
+
+def counted_trajectories(count: int) -> str:
+    """Return a number of trajectories."""
+    return counted(count, "trajectory", "trajectories")
+
+
+def outcomes(totals: TrajectoryTotals) -> list[tuple[str, int]]:
+    """Return how many trajectories ended how; one may be compressed and over the limit."""
+    return [
+        ("compressed", totals.trajectories_compressed),
+        ("under the target", totals.trajectories_skipped_under_target),
+        ("still over limit", totals.trajectories_still_over_limit),
+        ("failed", totals.trajectories_failed),
+    ]
+
+
+def changes(totals: TrajectoryTotals) -> list[BeforeAndAfter]:
+    """Return what there is less of."""
+    return [
+        BeforeAndAfter("tokens", totals.total_tokens_before, totals.total_tokens_after),
+        BeforeAndAfter("turns", totals.total_turns_before, totals.total_turns_after),
+    ]
+
+
+def facts(
+    totals: TrajectoryTotals, seconds: float | None, *, rehearsed: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield what else is known, each with its label.
+
+    Args:
+        seconds: How long it took; None leaves its speed out.
+        rehearsed: Whether nothing was asked of a model because nothing was written.
+    """
+    if not rehearsed:
+        calls, errors = totals.total_summarization_calls, totals.total_summarization_errors
+        if not calls:
+            summaries = "no model was asked"
+        else:
+            words = (
+                f"{counted(calls, 'call')}, {counted(errors, 'error') if errors else 'no errors'}"
+            )
+            cost = totals.cost
+            summaries = (
+                f"{words}, ${cost:,.{2 if cost >= 1 else 4}f} by estimate" if cost else words
+            )
+        yield "summaries", summaries
+    masked = totals.redacted_turns
+    yield "secrets", f"masked in {counted(masked, 'turn')}" if masked else "none masked"
+    if seconds is None:
+        return
+    rates = ""
+    if seconds > 0 and totals.total_trajectories:
+        number = (totals.total_trajectories + totals.trajectories_failed) / seconds
+        tokens = totals.total_tokens_before / seconds
+        rates = f", {_brief(number)} trajectories/s, {_brief(tokens)} tokens/s"
+    yield "time", f"{_brief(seconds)} s{rates}"
+
+
+def share(part: float, whole: float) -> str:
+    """Return a share in per cent; neither a few nor all but a few are rounded away."""
+    ratio = part / whole if whole else 0.0
+    if 0 < ratio < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < ratio < 1 else f"{ratio:.0%}"
+
+
+def percentiles(spread: Distribution) -> list[float]:
+    """Return the figures of `PERCENTILES`."""
+    return [spread.percentile(percent) for percent in PERCENTILES]
+
+
+def largest_sources(aggregate: Aggregate) -> tuple[list[tuple[str, TrajectoryTotals]], int]:
+    """Return the sources with the most tokens, and how many others there are."""
+    named = sorted(
+        aggregate.by_source.items(), key=lambda each: (-each[1].total_tokens_before, each[0])
+    )
+    return named[:_SOURCES], max(len(named) - _SOURCES, 0)
+
+
+def token_edges(aggregate: Aggregate, target: int, most: int, *, percent: int) -> tuple[float, ...]:
+    """Return edges for tokens, of which the target is one.
+
+    Args:
+        most: How many bins there may be.
+        percent: How many per cent of the trajectories get bins; the others lie beyond.
+    """
+    spreads = (aggregate.tokens_before, aggregate.tokens_after)
+    reach = max(*(_reach(each, percent) for each in spreads), target)
+    for parts in _PARTS:
+        count = ceil(reach * parts / target)
+        if count <= most:
+            return tuple(target * number / parts for number in range(count + 1))
+    step = target * round_step(reach / target / (most - 1))
+    edges = {step * number for number in range(ceil(reach / step) + 1)}
+    return tuple(sorted({*edges, float(target)}))
+
+
+def round_edges(spread: Distribution, most: int, *, percent: int) -> tuple[float, ...]:
+    """Return edges for whole figures at round ones, so many at most.
+
+    Args:
+        most: How many bins there may be.
+        percent: How many per cent of the figures get bins; the others lie beyond.
+    """
+    reach = max(_reach(spread, percent), 1.0)
+    step = max(round_step(reach / most), 1.0)
+    return tuple(step * number for number in range(ceil(reach / step) + 1))
+
+
+def round_step(width: float) -> float:
+    """Return the smallest of 1, 2, 5, 10, 20 and so on that is not below the width."""
+    power = 10.0 ** floor(log10(width))
+    return next(power * times for times in (1, 2, 5, 10) if power * times >= width * (1 - 1e-9))
+
+
+def token_bins(aggregate: Aggregate, edges: tuple[float, ...], target: int) -> tuple[Bins, Bins]:
+    """Return the tokens before and after, parted at the same edges.
+
+    How many are above the target is known exactly, so that bins and sums do not disagree.
+    """
+    totals = aggregate.totals
+    under = totals.trajectories_skipped_under_target
+    fitting = totals.total_trajectories - totals.trajectories_still_over_limit
+    return (
+        count_in_bins(aggregate.tokens_before, edges, (target, under)),
+        count_in_bins(aggregate.tokens_after, edges, (target, fitting)),
+    )
+
+
+def count_in_bins(
+    spread: Distribution, edges: tuple[float, ...], known: tuple[float, int] | None = None
+) -> Bins:
+    """Return how many figures lie between the edges, to the precision of the spread.
+
+    Args:
+        edges: From zero up.
+        known: One of the edges, and how many figures are not above it.
+    """
+    ranks = range(1, spread.count + 1)
+
+    def figure(rank: int) -> float:
+        return spread.percentile(100 * (rank - 0.5) / spread.count)
+
+    def not_above(edge: float) -> int:
+        return bisect_right(ranks, edge, key=figure)
+
+    below = [0, *map(not_above, edges[1:])]
+    if known is not None:
+        edge, number = known
+        place = edges.index(edge)
+        number = min(max(number, not_above(edge / _BLUR)), not_above(edge * _BLUR))
+        below[:place] = [min(each, number) for each in below[:place]]
+        below[place:] = [number, *(max(each, number) for each in below[place + 1 :])]
+    counts = tuple(high - low for low, high in pairwise(below))
+    return Bins(edges, counts, spread.count - below[-1])
+
+
+def _brief(figure: float) -> str:
+    if figure >= 1e12:
+        return f"{figure:.1e}"
+    return f"{figure:,.{0 if figure >= 100 else 1 if figure >= 1 else 2}f}"
+
+
+def _reach(spread: Distribution, percent: int) -> float:
+    """Return up to where bins are needed: to the end, unless the last few lie far out."""
+    if not spread.count:
+        return 0.0
+    usual = spread.percentile(percent)
+    return spread.most if spread.most <= usual * 1.25 else usual
+
 
 _WIDEST = 100
 """Bars that are longer say no more."""
@@ -57,16 +281,19 @@ def drawn(
     """Return the figures of a run, their spread as bars, and those of each source.
 
     Args:
-        aggregate: The figures.
         width: How many columns there are, 40 or more.
-        target: What a trajectory was to weigh at most.
         seconds: How long the run took; None leaves its speed out.
-        rehearsed: Whether nothing was written.
         colored: Whether bars may be drawn with blocks; `#` serves everywhere.
     """
     totals = aggregate.totals
     pen = _Pen(min(width, _WIDEST), colored)
-    lines = list(_headline(totals, pen.width, rehearsed=rehearsed))
+    verb, words = headline(totals, rehearsed=rehearsed)
+    first, *rest = _wrapped(verb + words, pen.width)
+    style = "bold green" if totals.trajectories_compressed else "bold yellow"
+    lines: list[Line] = [(Styled(verb, style), Styled(first.removeprefix(verb)))]
+    lines += [(Styled(line),) for line in rest]
+    if rehearsed:
+        lines += [(Styled(line, "yellow"),) for line in _wrapped(_REHEARSAL, pen.width)]
     if totals.total_trajectories + totals.trajectories_failed:
         lines += [(), *_outcomes(totals, pen)]
     if totals.total_trajectories:
@@ -112,16 +339,6 @@ class _Pen:
             return "#" * max(round(length), 1)
         eighths = max(round(length * 8), 1)
         return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
-
-
-def _headline(totals: TrajectoryTotals, width: int, *, rehearsed: bool) -> Iterator[Line]:
-    verb, words = headline(totals, rehearsed=rehearsed)
-    first, *rest = _wrapped(verb + words, width)
-    style = "bold green" if totals.trajectories_compressed else "bold yellow"
-    yield (Styled(verb, style), Styled(first.removeprefix(verb)))
-    yield from ((Styled(line),) for line in rest)
-    if rehearsed:
-        yield from ((Styled(line, "yellow"),) for line in _wrapped(_REHEARSAL, width))
 
 
 def _outcomes(totals: TrajectoryTotals, pen: _Pen) -> Iterator[Line]:

@@ -16,14 +16,7 @@ from holdfast.session import Usage, places_of
 from holdfast.transcript import Media, Role, Summary, ToolCall, ToolResult
 from holdfast.transfer import FOLD
 from holdfast.views.context_map import ContentKind
-from holdfast.views.html.parts import (
-    attribute,
-    escaped,
-    folded,
-    line_of,
-    part_shown,
-    summary_shown,
-)
+from holdfast.views.html.parts import attribute, escaped, folded, line_of, part_shown, summary_shown
 from holdfast.views.messages import Visibility, speaker_of
 from holdfast.views.sessions import state_of, title_of
 from holdfast.views.timeline import (
@@ -62,8 +55,6 @@ def map_shown(found: WeighedWindow, limits: WindowLimits, places: frozenset[int]
     """Return the map with its legend.
 
     Args:
-        found: The window.
-        limits: What it is drawn against.
         places: The ids of the messages that the page has a place for.
     """
     total = found.tokens
@@ -275,17 +266,8 @@ def _facts(lineage: SessionLineage, counts: TimelineCounts) -> Iterator[tuple[st
     held = (counted(number, name) for name, number in counts.parts.items())
     yield "holds", ", ".join([counted(counts.messages, "message"), *held])
     alone = " (this session alone, without those it came from)" if lineage.ancestors else ""
-    yield "usage", "" if session.usage == Usage() else _usage(session.usage) + alone
-    yield "came from", ", ".join(map(_session_named, lineage.ancestors))
-    children = "".join(
-        f"<li>{_session_named(each)} ({escaped(str(each.fork or 'child'))})</li>"
-        for each in lineage.children
-    )
-    yield "led to", children and f"<ul>{children}</ul><p>What was said in them is not here.</p>"
-
-
-def _usage(usage: Usage) -> str:
-    words = [
+    usage = session.usage
+    used = [
         counted(usage.calls, "call") if usage.calls else "",
         f"{usage.input_tokens:,} tokens in",
         f"{usage.output_tokens:,} out",
@@ -293,7 +275,13 @@ def _usage(usage: Usage) -> str:
         f"{usage.cache_write_tokens:,} into caches" if usage.cache_write_tokens else "",
         f"${usage.cost:,.2f}" if usage.cost else "",
     ]
-    return ", ".join(filter(None, words))
+    yield "usage", "" if usage == Usage() else ", ".join(filter(None, used)) + alone
+    yield "came from", ", ".join(map(_session_named, lineage.ancestors))
+    children = "".join(
+        f"<li>{_session_named(each)} ({escaped(str(each.fork or 'child'))})</li>"
+        for each in lineage.children
+    )
+    yield "led to", children and f"<ul>{children}</ul><p>What was said in them is not here.</p>"
 
 
 def _session_named(session: Session) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.conversation.visits import StoreVisits
+from holdfast.conversation.waiting import StoreVisits
 from holdfast.errors import StoreError
 
 
@@ -76,7 +76,7 @@ def test_where_no_thread_can_be_had_the_next_one_tries_again(
     async def run() -> str:
         visits = StoreVisits()
         with monkeypatch.context() as without:
-            without.setattr("holdfast.conversation.visits.start_in_store", refuse)
+            without.setattr("holdfast.conversation.waiting.start_in_store", refuse)
             with pytest.raises(RuntimeError, match="new thread"):
                 await visits.make(lambda: "first")
         return await asyncio.wait_for(visits.make(lambda: "second"), 10)

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.compaction.truncation import LEFT_OUT
-from holdfast.conversation.system_prompt import bare_prompt, with_prompt
+from holdfast.conversation.window import bare_prompt, with_prompt
 from holdfast.testing.builders import system, user
 from tests.conversation.talking import another, begun, talk
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from holdfast.cli.pointing import AGENTS
+from holdfast.cli.serve import AGENTS
 from tests.agents.answers import Answer
 from tests.cli.running import Ended, launch, run
 from tests.gateway.scripted import Recorded, gateway, stream, streamed, upstream

@@ -167,7 +167,7 @@ def test_a_store_that_is_locked_or_no_database_fails(home: Path) -> None:
 def test_a_clock_that_went_back_is_noticed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running(home) as (_, env):
         now = round(time.time() * 1000)
-        monkeypatch.setattr("holdfast.cli.gateway_checks.now_ms", lambda: now - 3_600_000)
+        monkeypatch.setattr("holdfast.cli.doctor.now_ms", lambda: now - 3_600_000)
         state, words, _ = checked("--offline", **env)["clock"]
         assert state == "warn"
         assert "seconds in the future" in words
