@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreBusy, StoreError
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import TurnKeeper
 from holdfast.recognition.matching import Continuity
@@ -143,6 +143,42 @@ def test_an_answer_waits_for_no_request_whose_place_another_process_has(
         free.set()
         assert await log_of(begun) == ["user", "assistant"]
         assert await log_of(await stuck) == ["user"]
+
+    asyncio.run(run())
+
+
+def test_a_request_waits_for_no_request_whose_place_another_process_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        turns, _ = keeper(tmp_path)
+        free, tried = threading.Event(), list[int]()
+
+        def try_lock(_: object, at: int) -> bool:
+            tried.append(at)
+            return free.is_set() or at != tried[0]
+
+        monkeypatch.setattr("holdfast.gateway.byte_locks.try_lock", try_lock)
+        stuck = asyncio.ensure_future(taken(turns, request(*first(1))))
+        await asyncio.sleep(0.05)
+        other = await asyncio.wait_for(taken(turns, request(*first(2))), 2)
+        assert not stuck.done()
+        free.set()
+        assert await log_of(other) == ["user"]
+        assert await log_of(await stuck) == ["user"]
+
+    asyncio.run(run())
+
+
+def test_a_place_that_another_process_keeps_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        turns, _ = keeper(tmp_path)
+        monkeypatch.setattr("holdfast.gateway.byte_locks.try_lock", lambda *_: False)
+        monkeypatch.setattr("holdfast.gateway.turns._PATIENCE_S", 0.05)
+        with pytest.raises(StoreBusy, match="in use by another process"):
+            await taken(turns, request(*first(1)))
 
     asyncio.run(run())
 

@@ -267,7 +267,7 @@ class Engine:
         is_over = policy.overhead < policy.limit_tokens and tokens > policy.context_length
         if self._state.progress.blocked and not (policy.overhead and is_over):
             return False
-        return bool(due(replace(load, tokens=tokens), self.policy))
+        return bool(due(Load(tokens, load.bytes, load.images), self.policy))
 
     def is_preflight_due(self, transcript: Callable[[], Transcript]) -> bool:
         """Say no: an engine of our own judges by the load, which is measured as it grows."""
@@ -284,7 +284,7 @@ class Engine:
         tokens = self.measure(load, prompt_tokens=prompt_tokens)
         if self._state.progress.blocked:
             return False
-        return hygiene_due(replace(load, tokens=tokens), messages, self.policy)
+        return hygiene_due(Load(tokens, load.bytes, load.images), messages, self.policy)
 
     def has_content(self, transcript: Transcript) -> bool:
         """Say whether a pass that somebody asks for would change anything; nobody is asked."""

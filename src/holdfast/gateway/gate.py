@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
+import msgspec
+
 from holdfast.config import home
 from holdfast.errors import reason_of
 from holdfast.gateway.client_side import Incoming
@@ -89,9 +91,8 @@ class AuditLog:
 
     def write(self, record: AuditRecord) -> None:
         """Add a line; a file that cannot be written is named in the log and stops nobody."""
-        fields = {name: getattr(record, name) for name in record.__slots__}
-        fields["path"] = self._redact(record.path)[:_LONGEST_PATH]
-        line = json.dumps(fields).encode() + b"\n"
+        record.path = self._redact(record.path)[:_LONGEST_PATH]
+        line = msgspec.json.encode(record) + b"\n"
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:

@@ -112,6 +112,10 @@ _FEW, _MANY = 4, 64
 writes."""
 
 
+class PlaceTaken(StoreBusy):
+    """Another process goes on with a conversation at this moment."""
+
+
 class TreeFile:
     """A tree in an SQLite file, or in memory for `:memory:`; any thread may use it."""
 
@@ -151,18 +155,18 @@ class TreeFile:
         """Keep other processes from going on at a place; whoever dies lets go of it.
 
         In one process, several may claim a place at once.
+
+        Raises:
+            PlaceTaken: when another process has it; nobody is waited for.
         """
         self._look()
         at = 1 + int.from_bytes(place[:3])
-        self._wait_for(at)
+        if not lock_within(self._claims, at, 0):
+            raise PlaceTaken(f"{self._place} is in use by another process; try again")
         try:
             yield
         finally:
             unlock(self._claims, at)
-
-    def _wait_for(self, at: int) -> None:
-        if not lock_within(self._claims, at, _PATIENCE_S):
-            raise StoreBusy(f"{self._place} is in use by another process; try again")
 
     def _look(self) -> None:
         """Open the file that is in place now, where that is another: it was moved or replaced."""
@@ -177,7 +181,8 @@ class TreeFile:
         Args:
             damage: What is wrong with the file that was open until now.
         """
-        self._wait_for(0)
+        if not lock_within(self._claims, 0, _PATIENCE_S):
+            raise StoreBusy(f"{self._place} is in use by another process; try again")
         try:
             is_same = self._is_filed and self._inode == _inode(self._place)
             self._connection = self._opened(damage if is_same else "")

@@ -7,9 +7,11 @@ place of what it stands for, and everything else in the client's own newest word
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import sqlite3
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +24,7 @@ from holdfast.conversation.waiting import Checkpoints, StoreVisits, start_in_sto
 from holdfast.errors import ConfigError, Conflict, InvalidTranscript, StoreError
 from holdfast.formats.documents import SYSTEM_KEYS
 from holdfast.gateway.client_turn import ClientTurn, is_plain, leading_prompts
+from holdfast.gateway.tree_file import PlaceTaken
 from holdfast.ports import Amendment
 from holdfast.recognition.atoms import ANSWERS, PrefixMemory, atoms_in, bare_call_id, count_atoms
 from holdfast.recognition.matching import Continuity, recognize
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
 _MARKER = "cache_control"
 _MOST_TOOLS = 256
 """Sets of tools whose weight is remembered."""
+_PATIENCE_S, _PAUSE_S = 5.0, 0.003
+"""How long a request waits where another process goes on, and between two looks."""
 _FULL, _EACH = 1_000, 8
 """New messages after which what waits beside the files is moved, and as how many a request counts:
 half as much waits then as the files allow."""
@@ -149,17 +154,29 @@ class TurnKeeper:
     """What each set of tools weighs; a client has few."""
     _visits: StoreVisits = field(default_factory=StoreVisits)
     """Where requests are taken, one after the other: each sees what those before it said."""
-    _answers: StoreVisits = field(default_factory=StoreVisits)
-    """Where answers are recorded; none waits for a request."""
+    _answers: StoreVisits = field(init=False)
+    """Where answers are recorded: in turn with requests, unless these wait for memory."""
     _prefixes: PrefixMemory = field(default_factory=PrefixMemory)
     _unmoved: int = 0
     """How much was written since the last checkpoint."""
 
+    def __post_init__(self) -> None:
+        """Let one thread do what can be done at once: two would wait for each other."""
+        self._answers = self._visits if self.memory is None else StoreVisits()
+
     async def take(self, request: WireRequest, body: Mapping[str, object]) -> ClientTurn:
         """Find the conversation of a request and record what is new in it."""
         opened: _Opened | None = None
+        end = time.monotonic() + _PATIENCE_S
         while True:
-            taken = await self._visits.make(partial(self._take, request, body, opened))
+            try:
+                taken = await self._visits.make(partial(self._take, request, body, opened))
+            except PlaceTaken:
+                if time.monotonic() >= end:
+                    raise
+                # What other clients say does not wait for this.
+                await asyncio.sleep(_PAUSE_S)
+                continue
             if isinstance(taken, ClientTurn):
                 return taken
             opened = taken

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from itertools import starmap
 from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
@@ -120,7 +120,8 @@ class KnownSlices:
 
 
 def _digest(raw: bytes | msgspec.Raw, key: bytes) -> bytes:
-    return blake2b(raw, digest_size=_SIZE, person=key).digest()
+    # Twice as fast as BLAKE2 where the processor helps, as most do.
+    return sha256(key + raw).digest()[:_SIZE]
 
 
 class MessageSlices(Sequence[dict[str, object]]):

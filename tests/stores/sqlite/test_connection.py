@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -71,6 +72,35 @@ def test_a_reader_sees_one_moment(tmp_path: Path) -> None:
         assert reader.execute(count).fetchone() == (0,)
         with database.read() as other:
             assert other.execute(count).fetchone() == (1,)
+
+
+def test_a_look_waits_for_no_write_and_shows_nothing_of_it(tmp_path: Path) -> None:
+    def looked() -> int:
+        with database.look() as connection:
+            ((count,),) = connection.execute("SELECT count(*) FROM meta WHERE key <> 'index'")
+            return count
+
+    with closing(Database(tmp_path / "store.db")) as database, ThreadPoolExecutor(1) as other:
+        with database.write() as writer:
+            writer.execute("INSERT INTO meta VALUES ('a', '1')")
+            assert looked() == 0
+            assert other.submit(looked).result(5) == 0
+        assert looked() == 1
+        assert other.submit(looked).result(5) == 1
+
+
+def test_threads_that_look_and_write_leave_nothing_locked_or_open(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(SqliteStore(path)) as store, ThreadPoolExecutor(4) as others:
+        store.create(SESSION)
+        head = store.head(FIRST)
+        for _ in range(30):
+            others.submit(store.refresh, FIRST, head)
+            others.submit(store.append, FIRST, drafts("hello"))
+        others.shutdown()
+        assert len(store.window(FIRST).entries) == 30
+        assert open_files(path) <= 3 * 5
+    assert open_files(path) == 0
 
 
 def test_threads_that_are_gone_leave_no_connections(tmp_path: Path) -> None:

@@ -164,8 +164,11 @@ class Database:
         return ReadTransaction(self.path, self._lend, self._give_back)
 
     def look(self) -> ReadTransaction[_Handles]:
-        """Lend a connection for one statement, which sees one state without a transaction."""
-        return ReadTransaction(self.path, self._lend_bare, self._give_back)
+        """Lend a connection for one statement, which sees one state without a transaction.
+
+        It is the one that writes, if nobody does: a write makes all others read their pages again.
+        """
+        return ReadTransaction(self.path, self._lend_bare, self._give_back_bare)
 
     def write(self, on_rollback: Callable[[], None] | None = None) -> WriteTransaction[_Handles]:
         """Lend the connection that writes: all of what is done with it happens, or nothing.
@@ -330,7 +333,19 @@ class Database:
 
     def _lend_bare(self) -> tuple[_Handles, sqlite3.Connection]:
         handles = self._current()
+        writer = handles.writer
+        if writer is not None and handles.turn.acquire(blocking=False):
+            # A thread that writes takes its turn twice; what it has not committed is not shown.
+            if not (writer.in_transaction or handles.is_closed):
+                return handles, writer
+            handles.turn.release()
         return handles, self._reader(handles)
+
+    def _give_back_bare(self, handles: _Handles, connection: sqlite3.Connection) -> None:
+        if connection is handles.writer:
+            self._end(handles)
+        else:
+            self._give_back(handles, connection)
 
     def _reader(self, handles: _Handles) -> sqlite3.Connection:
         # Another thread may take the last one between a question and the answer.
