@@ -320,7 +320,7 @@ def _lifted(text: str, cue: Wording | None, known: Mapping[int, str]) -> list[in
         return []
     about = cue.pattern.sub(" ", text)
     alike = {
-        place: overlap(about, CONSTRAINT.pattern.sub(" ", rule))
+        place: overlap(about, CONSTRAINT.sub(" ", rule))
         for place, rule in known.items()
         if rule != text
     }
