@@ -58,14 +58,14 @@ _SHORT_INPUT = 40
 _IN_A_ROW = 4
 """Messages of a user without an answer, of which more are a history."""
 _ALIKE = 0.5
-UNDER_WAY = "The newest request, which stands below, is being worked on"
+_UNDER_WAY = "The newest request, which stands below, is being worked on"
 _FOLDED_UNDER_WAY = "The newest request is being worked on"
 """The same of a request that does not stay in the window."""
 _SAME = 0.75
 _LOOKED_AT = 200
 """How many rules and values later words are held against, the newest."""
 _STANDING = (StatementKind.CONSTRAINT, StatementKind.VALUE, StatementKind.DECISION)
-SAID_AFTER = "(said after"
+_SAID_AFTER = "(said after"
 """How a note begins that says what a short input was said to; it is nobody's task."""
 _STATES = (
     *("Directory", "Branch", "Commits", "Last check", "Started in the background", "Tests"),
@@ -80,16 +80,6 @@ _MOST = 40
 """How many asks are held open at a time, the newest."""
 _WHOLLY = 10
 """What it counts when an ask has all that a sentence is about."""
-
-
-def is_state(line: str) -> bool:
-    """Say whether a line of an earlier record tells what commands showed."""
-    return line.partition(": ")[0] in _STATES
-
-
-def is_under_way(entry: str) -> bool:
-    """Say whether an entry of an earlier record tells what was done last about its task."""
-    return entry.startswith((UNDER_WAY, _FOLDED_UNDER_WAY))
 
 
 class Standing:
@@ -119,6 +109,27 @@ class Standing:
         place = message if message >= self._job.head else -1
         return Statement(kind, text, section, next(self._ids), 0, density, message=place)
 
+    def past(self) -> Iterator[str]:
+        """Yield what the previous record told as present and what is past by now."""
+        asks = (" ".join(ask.split()) for turn in self._turns for ask in turn.asks)
+        heard = "".join(f"\n{ask}\n" for ask in asks)
+        for entry in self._previous.task if heard else ():
+            # A long one was shortened, and its turn tells all of it.
+            begins, cut, _ = " ".join(entry.split()).partition("…")
+            known = f"\n{begins}" if cut else f"\n{begins}\n"
+            if not entry.startswith(_SAID_AFTER) and known not in heard:
+                yield f'{USER}: "{entry}"'
+        for entry in self._previous.in_progress:
+            if BEGUN not in entry and not entry.startswith((_UNDER_WAY, _FOLDED_UNDER_WAY)):
+                yield f"Then under way: {entry}"
+        for line in self._previous.state:
+            if not _is_state(line):
+                yield f"Stood then: {line}"
+        for words in reversed(self._job.previous.said) if self._job.previous else ():
+            # What of their rules and values still holds, the record tells.
+            if kept := " ".join(unit for unit in units(words) if not is_said_of(unit)):
+                yield f'{USER}: "{kept}"'
+
     def task(self) -> Iterator[Statement]:
         """Yield the user's newest input that is not fulfilled, and what a short one was said to."""
         turn = self._newest
@@ -137,7 +148,7 @@ class Standing:
             return
         if before.reply is not None and (said := units(before.reply.text)):
             named = f"{titles(turn.chosen)}; " if turn.chosen else ""
-            note = f"{SAID_AFTER} the assistant wrote: {named}{clip_words(said[-1], 300)})"
+            note = f"{_SAID_AFTER} the assistant wrote: {named}{clip_words(said[-1], 300)})"
             yield replace(self._alone(StatementKind.OPEN, note, "task"), message=before.reply.place)
 
     @cached_property
@@ -211,7 +222,7 @@ class Standing:
 
     def state(self) -> Iterator[Statement]:
         """Yield how things stand, as far as commands showed it."""
-        parts = (line.partition(": ") for line in self._previous.state if is_state(line))
+        parts = (line.partition(": ") for line in self._previous.state if _is_state(line))
         known = {name: value for name, _, value in parts}
         for name, value in state_lines(self._deeds, known).items():
             if value:
@@ -258,7 +269,7 @@ class Standing:
             if len(last) >= _LAST_STEPS:
                 break
         if last:
-            stated = UNDER_WAY if self.stands_below else _FOLDED_UNDER_WAY
+            stated = _UNDER_WAY if self.stands_below else _FOLDED_UNDER_WAY
             begun = self._alone(StatementKind.OPEN, stated, "in_progress", 0.3)
             yield begun
             # Where the newest step stays in the window, it shows what was done last.
@@ -424,6 +435,11 @@ def _named(unit: str, cue: Wording, found: Sequence[OpenAsk]) -> list[OpenAsk]:
     ]
     best = max(scores, default=0)
     return [each for each, score in zip(found, scores, strict=True) if score == best > 0]
+
+
+def _is_state(line: str) -> bool:
+    """Say whether a line of an earlier record tells what commands showed."""
+    return line.partition(": ")[0] in _STATES
 
 
 def _goal_parts(entry: str) -> list[str]:
