@@ -60,8 +60,9 @@ class Wording:
         """Return the compiled pattern."""
         return re.compile(self._source, re.IGNORECASE)
 
-    def stands_in(self, sentence: str, words: Words) -> bool:
-        """Say whether the pattern is found in the sentence, whose words these are."""
+    def stands_in(self, sentence: str) -> bool:
+        """Say whether the pattern is found in the sentence."""
+        words = words_in(sentence)
         if words is not None and self.needed.isdisjoint(words):
             return False
         plain = sentence if words is not None else sentence.replace("\u2019", "'")
@@ -139,7 +140,7 @@ def is_acknowledgement(text: str) -> bool:
 
 def is_decision(sentence: str) -> bool:
     """Say whether a sentence states a decision or its reason."""
-    return DECISION.stands_in(sentence, words_in(sentence))
+    return DECISION.stands_in(sentence)
 
 
 def is_question(text: str) -> bool:
@@ -343,10 +344,7 @@ def is_standing_rule(sentence: str) -> bool:
     """Say whether a user's sentence says what must be, must not be or is liked, beyond its turn."""
     if len(sentence) > _LONGEST or is_question(sentence):
         return False
-    words = words_in(sentence)
-    return any(
-        cue.stands_in(sentence, words) for cue in (_REMEMBER, _LIKED, _MUST, _MUST_ELSEWHERE)
-    )
+    return any(cue.stands_in(sentence) for cue in (_REMEMBER, _LIKED, _MUST, _MUST_ELSEWHERE))
 
 
 @lru_cache(maxsize=16_384)
@@ -354,14 +352,13 @@ def is_value(sentence: str) -> bool:
     """Say whether a user's sentence tells who or what something is, in exact words."""
     if len(sentence) > _LONGEST or is_question(sentence):
         return False
-    words = words_in(sentence)
-    if any(cue.stands_in(sentence, words) for cue in (_SELF, _CALLED)):
+    if _SELF.stands_in(sentence) or _CALLED.stands_in(sentence) or given_value(sentence):
         return True
     # To look for the signs of a path costs a fraction of trying the pattern.
     is_path = "/" in sentence or ":\\" in sentence
-    if given_value(sentence) is not None or (is_path and _PLACED.search(sentence)):
+    if is_path and _PLACED.search(sentence):
         return True
-    return _OWNED.stands_in(sentence, words) and _EXACT.stands_in(sentence, words)
+    return _OWNED.stands_in(sentence) and _EXACT.stands_in(sentence)
 
 
 _PLACED = re.compile(
