@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from holdfast.summary.brief import Sizes
     from holdfast.transcript import Message, ToolResult
 
-_READ_OF_COMMAND = 20_000
-_DOCUMENTS = 20
+_READ_OF_COMMAND, _DOCUMENTS = 20_000, 20
 _SIGNS = (">", "sed ", "tee ", "open(", "write_text")
-
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]{0,4}['\"]?(\w{1,40})['\"]?([^\n]{0,2000})\n")
 # A quote that never closes runs to the end, so that no text is read twice.
 _QUOTED = re.compile(r"'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)", re.DOTALL)
@@ -54,8 +52,17 @@ def written_files(command: str) -> tuple[str, ...]:
         return ()
     read = command[:_READ_OF_COMMAND]
     bare = unquoted(read)
-    found = [*_edited(bare), *_REDIRECT.findall(bare), *_TEE.findall(bare), *_scripted(read)]
-    return tuple(dict.fromkeys(path for path in found if _is_file(path)))
+    found: list[str] = []
+    for names in map(str.split, _SED.findall(bare)):
+        if any(name.startswith(("-i", "--in-place")) for name in names):
+            plain = [name for name in names if not name.startswith("-")]
+            # Without `-e` the first plain word is the script.
+            found += [name for name in plain["-e" not in names :] if _QUOTE not in name]
+    found += _REDIRECT.findall(bare) + _TEE.findall(bare)
+    if _SCRIPT.search(read):
+        found += ["".join(groups) for groups in _OPENED.findall(read)]
+    files = (path for path in found if not path.startswith("/dev/") and _PATH.fullmatch(path))
+    return tuple(dict.fromkeys(files))
 
 
 @lru_cache(maxsize=1024)
@@ -86,30 +93,12 @@ def document_in(command: str) -> str:
     return re.split(rf"^\s*{re.escape(found[1])}\s*$", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def _edited(bare: str) -> Iterator[str]:
-    for words in _SED.findall(bare):
-        names = words.split()
-        if not any(name.startswith(("-i", "--in-place")) for name in names):
-            continue
-        plain = [name for name in names if not name.startswith("-")]
-        # Without `-e` the first plain word is the script.
-        yield from (name for name in plain[0 if "-e" in names else 1 :] if _QUOTE not in name)
-
-
-def _scripted(command: str) -> Iterator[str]:
-    if _SCRIPT.search(command):
-        yield from ("".join(groups) for groups in _OPENED.findall(command))
-
-
-def _is_file(path: str) -> bool:
-    return not path.startswith("/dev/") and _PATH.fullmatch(path) is not None
-
-
-_PLACES = ("workdir", "cwd")
-_OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
+_BESIDE = {
+    Family.SHELL: ("workdir", "cwd"),
+    Family.WRITE: ("old_string", "old_str", "oldText", "old_text", "oldString", "search"),
+}
 """Arguments in which tools are told where to run, and what to replace."""
-_GIST = 400
-_CHARACTERS = 160_000
+_GIST, _CHARACTERS = 400, 160_000
 _TARGET, _WRITTEN = (2_000, 2_000, 0), (4_000, 4_000, 0)
 _ANSWER, _BEGINNING = (3_500, 2_000, 1_500), 400
 """How much is read of an answer, and of one that only shows whether the call was let."""
@@ -149,8 +138,10 @@ class Deed:
         """Say whether the call is known to have failed."""
         if self.ended is None or not self.ended.failed:
             return False
+        if self.ended.exit_code != 1 or self.action.family is not Family.SHELL:
+            return True
         # What only looks for something ends with 1 where it is not there.
-        return self.ended.exit_code != 1 or not _FINDS.match(_last_step(self.action))
+        return not _FINDS.match(_STEP.split(unquoted(self.action.target).strip())[-1])
 
     @property
     def rejected(self) -> bool:
@@ -159,13 +150,6 @@ class Deed:
         # Most answers name no user, and to look for a word costs a tenth of trying the pattern.
         is_likely = "user" in said or "User" in said or "denied by" in said
         return is_likely and _REJECTED.search(said) is not None
-
-
-def _last_step(action: Action) -> str:
-    """Return the part of a command line whose exit code is that of the whole."""
-    if action.family is not Family.SHELL:
-        return ""
-    return _STEP.split(unquoted(action.target).strip())[-1]
 
 
 @quickly_made
@@ -229,7 +213,11 @@ def read_turns(
     place `gap`, where a summary stood. What stands first in a conversation that the messages
     open is nobody's output.
     """
-    first = _first_read(messages, closely)
+    first = len(messages)
+    while first and closely > 0:
+        first -= 1
+        if messages[first].role is Role.ASSISTANT:
+            closely -= max(len(messages[first].calls), 1)
     results = {
         result.call_id: result
         for message in messages[first:]
@@ -249,7 +237,10 @@ def read_turns(
         if role is assistant and message.synthetic is None:
             if (text := message.text) and not text.isspace():
                 said.appendleft(text)
-                turns[-1].steps.extend(_remarks(messages, index, text))
+                acts = _acts(messages, index)
+                words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
+                if words and not words.isspace():
+                    turns[-1].steps.append(Remark(words, index, acts))
             if index < first:
                 older[-1] += len(message.calls)
             else:
@@ -297,16 +288,6 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
     return bounded[::-1]
 
 
-def _first_read(messages: Sequence[Message], closely: int) -> int:
-    """Return the message from which on there are at least so many calls."""
-    for index in range(len(messages) - 1, -1, -1):
-        if messages[index].role is Role.ASSISTANT:
-            closely -= max(len(messages[index].calls), 1)
-            if closely <= 0:
-                return index
-    return 0
-
-
 def _deeds(
     messages: Sequence[Message], index: int, results: dict[str, ToolResult], toolkit: Toolkit
 ) -> Iterator[Deed]:
@@ -319,47 +300,27 @@ def _deeds(
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     for call in calls:
         action = toolkit.action(call)
+        keys = _BESIDE.get(action.family, ())
+        is_beside = any(f'"{key}"' in call.arguments for key in keys)
+        fields = fields_of(call.arguments) if is_beside or action.family is Family.PLAN else {}
         if action.family is Family.SHELL and not action.files:
             action = replace(action, files=written_files(action.target))
-        elif action.family is Family.PLAN and isinstance(
-            plan := fields_of(call.arguments).get("plan"), str
-        ):
+        elif action.family is Family.PLAN and isinstance(plan := fields.get("plan"), str):
             action = replace(action, content=plan)
+        beside = next((text for key in keys if isinstance(text := fields.get(key), str)), "")
         result = results.get(call.id)
-        ended = None if result is None else effect(result, action.family)
-        yield Deed(action, ended, _beside(call.arguments, action.family), index)
+        yield Deed(action, result and effect(result, action.family), beside, index)
     if calls or "```" not in message.text or not (answer := _answer(messages, index, is_output)):
         return
     for command in shell_blocks(message.text, unnamed=True)[-1:]:
         ended = effect_of_text(answer)
-        files = written_files(command) or _edited_file(command, ended.text)
+        files = written_files(command)
+        is_edit = command.startswith(_EDITS) and _UPDATED in ended.text
+        if not files and (is_edit or command.startswith("create ")):
+            # Only the answer of an editor names the file that its command changed.
+            files = tuple(_OPEN_FILE.findall(ended.text)[:1])
         action = Action(Family.SHELL, "bash", command, files=files)
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
-
-
-def _edited_file(command: str, answer: str) -> tuple[str, ...]:
-    """Return the open file that an editor's command changed: only its answer names it."""
-    is_made = command.startswith("create ")
-    if not (is_made or (command.startswith(_EDITS) and _UPDATED in answer)):
-        return ()
-    found = _OPEN_FILE.search(answer)
-    return (found[1],) if found else ()
-
-
-def _beside(arguments: str, family: Family) -> str:
-    keys = _PLACES if family is Family.SHELL else _OLD if family is Family.WRITE else ()
-    if not any(f'"{key}"' in arguments for key in keys):
-        return ""
-    fields = fields_of(arguments)
-    return next((text for key in keys if isinstance(text := fields.get(key), str)), "")
-
-
-def _remarks(messages: Sequence[Message], index: int, text: str) -> Iterator[Remark]:
-    """Yield what a message says beside its action, which is told as what was done."""
-    acts = _acts(messages, index)
-    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
-    if words and not words.isspace():
-        yield Remark(words, index, acts)
 
 
 def _acts(messages: Sequence[Message], index: int) -> bool:
@@ -384,37 +345,30 @@ def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     for turn in turns:
         texts += [(each, None) for each in (*turn.asks, *turn.chosen)]
         for step in turn.steps:
-            texts += [(step.text, None)] if isinstance(step, Remark) else _texts_of(step)
+            if isinstance(step, Remark):
+                texts.append((step.text, None))
+                continue
+            action, answer = step.action, step.ended.text if step.ended else ""
+            is_silent = action.family in _SILENT and not (step.ended and step.ended.failed)
+            texts += [(action.target, _TARGET), (action.content, _WRITTEN), (step.beside, None)]
+            texts.append((answer[:_BEGINNING], None) if is_silent else (answer, _ANSWER))
     shown = iter(shortened(texts, redact, "\n"))
     found: list[Turn] = []
     for turn in turns:
         asks = [next(shown) for _ in turn.asks]
         named = [next(shown) for _ in turn.chosen]
-        steps = [_replaced(step, shown) for step in turn.steps]
+        steps: list[Step] = []
+        for step in turn.steps:
+            if isinstance(step, Remark):
+                text = next(shown)
+                steps.append(step if text is step.text else replace(step, text=text))
+                continue
+            action, ended = step.action, step.ended
+            target, content, beside, answer = (next(shown) for _ in range(4))
+            if target is not action.target or content is not action.content:
+                action = replace(action, target=target, content=content)
+            if ended is not None and answer is not ended.text:
+                ended = Effect(answer, ended.exit_code, ended.failed)
+            steps.append(Deed(action, ended, beside, step.place))
         found.append(replace(turn, asks=asks, chosen=named, steps=steps))
     return found
-
-
-def _texts_of(deed: Deed) -> list[tuple[str, Sizes | None]]:
-    action = deed.action
-    answer = "" if deed.ended is None else deed.ended.text
-    is_silent = action.family in _SILENT and not (deed.ended and deed.ended.failed)
-    return [
-        (action.target, _TARGET),
-        (action.content, _WRITTEN),
-        (deed.beside, None),
-        (answer[:_BEGINNING], None) if is_silent else (answer, _ANSWER),
-    ]
-
-
-def _replaced(step: Remark | Deed, shown: Iterator[str]) -> Remark | Deed:
-    if isinstance(step, Remark):
-        text = next(shown)
-        return step if text is step.text else replace(step, text=text)
-    action, ended = step.action, step.ended
-    target, content, beside, answer = (next(shown) for _ in range(4))
-    if target is not action.target or content is not action.content:
-        action = replace(action, target=target, content=content)
-    if ended is not None and answer is not ended.text:
-        ended = Effect(answer, ended.exit_code, ended.failed)
-    return Deed(action, ended, beside, step.place)
