@@ -19,21 +19,13 @@ from holdfast.summary.record import HEADINGS, Record, last_number, number_of, re
 from holdfast.summary.selection import StatementSelection
 from holdfast.summary.standing import Standing, current, is_concluded
 from holdfast.summary.state import work_of
-from holdfast.summary.statements import (
-    COLONS,
-    Origin,
-    Rarity,
-    Statement,
-    StatementKind,
-    is_code,
-    units,
-)
+from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
 from holdfast.summary.story import (
     ASSISTANT,
     PLACES,
     USER,
+    announces,
     entry_text,
-    narrates,
     read_entry,
     story_of,
 )
@@ -330,7 +322,7 @@ class _Drafting:
                 yield from entries.parted(entry, "files")
         for section in ("constraints", "decisions", "critical", "actions", "resolved"):
             for entry in getattr(record, section):
-                if not entry.startswith(_ANSWERED) and not _announces(words_of(entry)):
+                if not entry.startswith(_ANSWERED) and not announces(words_of(entry)):
                     yield from entries.parted(entry, section)
         if checkpoint is not None:
             for words in checkpoint.lasting:
@@ -347,7 +339,7 @@ class _Drafting:
             (name, entry)
             for name, entries in answer.sections()
             for entry in entries
-            if name != "task" and entry not in asked and not _announces(words_of(entry))
+            if name != "task" and entry not in asked and not announces(words_of(entry))
         ]
         pairs.sort(key=lambda pair: words_of(pair[1]) not in before)
         for section, entry in pairs:
@@ -397,8 +389,3 @@ def trim(
         for each in parts.parted(entry, name, Origin.EARLIER if entry in known else Origin.MODEL)
     )
     return RecordDraft(statements, parts.wholes).record(budget, count)[0]
-
-
-def _announces(entry: str) -> bool:
-    """Say whether an entry is narration that only announces what follows."""
-    return entry.endswith(COLONS) and narrates(entry)

@@ -336,15 +336,13 @@ def _replied(turn: Turn, found: list[Statement]) -> list[Statement]:
         return found
     left: list[Statement] = []
     said = units(turn.reply.text)
-    has_work = any(each.section == "remaining" for each in found)
     for unit in said:
-        if has_work:
-            # What an earlier record left as work is in its words, which are the assistant's own.
-            found = [
-                each
-                for each in found
-                if each.section != "remaining" or overlap(each.text, unit) < _ALIKE
-            ]
+        # What an earlier record left as work is in its words, which are the assistant's own.
+        found = [
+            each
+            for each in found
+            if each.section != "remaining" or overlap(each.text, unit) < _ALIKE
+        ]
         if cues.LEFT.stands_in(unit):
             left += _named(unit, cues.LEFT, found)
         elif cue := next((cue for cue in (cues.ANSWERS, cues.DONE) if cue.stands_in(unit)), None):

@@ -26,10 +26,9 @@ COLONS = (":", "\uff1a")
 """How words end that only announce what follows."""
 _WIDEST, _CODE, _INLINE, _SHOWN = 420, 480, 90, 240
 """Characters of a unit, of a block of code that is one, of code in words, and of a short block."""
-_LAST_WORD = 8
+_LAST_WORD, _SHORT_WORD = 8, 3
 _LEAD, _FEW = 30, 3
 """Characters and words of a beginning that is too short to be told alone."""
-_SHORT_WORD = 3
 _OF_CODE = 0.3
 """What a block of code holds: names by the dozen, most of which its file has."""
 _SHORT, _READ = 4_000, 24_000
@@ -227,23 +226,21 @@ class Rarity:
         words[0] = words[0][0].lower() + words[0][1:]
         held, seen, known = 0.0, set[str](), self._known
         for word in words:
-            folded, worth = known.get(word) or self._learned(word)
-            if folded not in seen:
-                seen.add(folded)
-                held += worth
+            if (found := known.get(word)) is None:
+                folded = word.casefold()
+                times = self._found[folded]
+                if _NAME.search(word):
+                    worth = 1.8 if times <= 3 else 1.1 if times <= 8 else 0.5
+                elif word[0].isupper() and len(word) > 1:
+                    worth = 1.4 if times <= 12 else 0.8
+                else:
+                    worth = 1.0 if times <= 2 else 0.5 if times <= 6 else 0.1
+                    worth *= len(word) > 3
+                known[word] = found = folded, worth
+            if found[0] not in seen:
+                seen.add(found[0])
+                held += found[1]
         return min(held / (len(words) + 3), 1.3)
-
-    def _learned(self, word: str) -> tuple[str, float]:
-        folded = word.casefold()
-        times = self._found[folded]
-        if _NAME.search(word):
-            worth = 1.8 if times <= 3 else 1.1 if times <= 8 else 0.5
-        elif word[0].isupper() and len(word) > 1:
-            worth = 1.4 if times <= 12 else 0.8
-        else:
-            worth = 0.0 if len(word) < 4 else 1.0 if times <= 2 else 0.5 if times <= 6 else 0.1
-        found = self._known[word] = folded, worth
-        return found
 
 
 MORE = "+"

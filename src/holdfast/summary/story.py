@@ -60,12 +60,12 @@ _BEGINNING = 80
 _SETTLES = re.compile(r"(?:i|we)(?:'ll| will) (?:use|keep|go with|stay with)\b", re.IGNORECASE)
 _NARRATION = re.compile(
     r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
-    r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to|"
-    r"i should|now i|"
-    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run)|"
-    r"now the [^.!?]{1,60}[:…]$|lass mich|ich werde|jetzt \w+ ich|schauen wir|"
-    r"ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou |сейчас (?:я |мы )?\w+(?:[юу]|ем|им)\b|"
-    r"давай|посмотр|让我|我来|我先|现在(?:让|我|来|开始|去)|接下来|まず|次に|では)",
+    r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to"
+    r"|i should|now i|time to|checking|running|reading|looking|searching|here's the"
+    r"|now (?:update|add|run)|now the [^.!?]{1,60}[:…]$|lass mich|ich werde|jetzt \w+ ich"
+    r"|schauen wir|ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou |давай|посмотр"
+    r"|сейчас (?:я |мы )?\w+(?:[юу]|ем|им)\b|让我|我来|我先|现在(?:让|我|来|开始|去)|接下来"
+    r"|まず|次に|では)",
     re.IGNORECASE,
 )
 
@@ -73,6 +73,11 @@ _NARRATION = re.compile(
 def narrates(unit: str) -> bool:
     """Say whether the words only announce what the assistant does next."""
     return _NARRATION.match(unit[:_BEGINNING].replace("\u2019", "'")) is not None
+
+
+def announces(entry: str) -> bool:
+    """Say whether an entry is narration that only announces what follows."""
+    return entry.endswith(COLONS) and narrates(entry)
 
 
 def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Statement]:
@@ -95,13 +100,12 @@ class _Telling:
 
     def statements(self, after: Turn | None) -> Iterator[Statement]:
         yield from self._asks()
-        turn = self._turn
+        turn, reply = self._turn, self._turn.reply
         if turn.chosen:
             named = titles(turn.chosen)
             yield self._one(StatementKind.DECISION, named, 1.0, _CHOSEN, turn.place)
         if turn.older:
-            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", label=NOTED)
-        reply = turn.reply
+            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", 1.0, NOTED)
         checks = {
             at: work_of(step)[-1]
             for at, step in enumerate(turn.steps)
@@ -125,15 +129,10 @@ class _Telling:
             asks = after.asks if after is not None and not after.chosen else []
             yield from self._reply(reply, answered=bool(asks) and len(asks[0].encode()) < 40)
         elif turn.interrupted:
-            yield self._one(StatementKind.REMARK, "interrupted by the user", label=NOTED)
+            yield self._one(StatementKind.REMARK, "interrupted by the user", 1.0, NOTED)
 
     def _one(
-        self,
-        kind: StatementKind,
-        text: str,
-        density: float = 1.0,
-        label: str = "",
-        message: int = -1,
+        self, kind: StatementKind, text: str, density: float, label: str, message: int = -1
     ) -> Statement:
         self._order += 1
         section, entry, order = "actions", self._number, self._order

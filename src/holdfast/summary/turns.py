@@ -227,25 +227,21 @@ def read_turns(
     turns, older = [Turn(0)], [0]
     # What follows a summary does not open a conversation.
     spoken, said = not opens, deque[str](maxlen=BACK)
-    assistant, user = Role.ASSISTANT, Role.USER
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
             older.append(0)
         role = message.role
-        spoken = spoken or role is assistant
-        if role is assistant and message.synthetic is None:
+        spoken = spoken or role is Role.ASSISTANT
+        if role is Role.ASSISTANT and message.synthetic is None:
             if (text := message.text) and not text.isspace():
                 said.appendleft(text)
-                acts = _acts(messages, index)
-                words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
-                if words and not words.isspace():
-                    turns[-1].steps.append(Remark(words, index, acts))
+                turns[-1].steps.extend(_remarks(messages, index, text))
             if index < first:
                 older[-1] += len(message.calls)
             else:
                 turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
-        elif role is user:
+        elif role is Role.USER:
             if words := said_at(messages, index, opens=not spoken):
                 last = turns[-1]
                 if not last.asks or last.steps or older[-1] or last.interrupted:
@@ -256,19 +252,19 @@ def read_turns(
                 turns[-1].chosen.extend(chosen(words, said))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
-    turns = [replace(turn, older=calls) for turn, calls in zip(turns, older, strict=True)]
-    told = [turn for turn in turns if turn.asks or turn.steps or turn.older]
+    pairs = zip(turns, older, strict=True)
+    told = [replace(turn, older=calls) for turn, calls in pairs if turn.asks or turn.steps or calls]
     return _bounded(told, characters, toolkit.redact)
-
-
-def _gist(text: str, redact: Callable[[str], str]) -> str:
-    return text if len(text) <= _GIST else opening(text, _GIST, redact)
 
 
 def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list[Turn]:
     """Return the turns with what was said in the newest of them; of older ones only the gist."""
     bounded: list[Turn] = []
     far = left * 2 // 3
+
+    def gist(text: str) -> str:
+        return text if len(text) <= _GIST else opening(text, _GIST, redact)
+
     for turn in reversed(turns):
         kept: list[Step] = []
         for place, step in enumerate(reversed(turn.steps)):
@@ -279,12 +275,11 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
             if left > (far if place else 0):
                 kept.append(step)
             elif place == 0:
-                kept.append(replace(step, text=_gist(step.text, redact)))
+                kept.append(replace(step, text=gist(step.text)))
             left -= len(step.text)
-        is_far = left <= 0
-        asks = [_gist(words, redact) for words in turn.asks] if is_far else turn.asks
+        asks = turn.asks if left > 0 else [gist(words) for words in turn.asks]
+        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=left <= 0))
         left -= sum(map(len, asks))
-        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
     return bounded[::-1]
 
 
@@ -323,12 +318,17 @@ def _deeds(
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
 
 
-def _acts(messages: Sequence[Message], index: int) -> bool:
-    """Say whether words are an action that a program answered, or would if they were not last."""
-    if index + 1 < len(messages):
-        return bool(_answer(messages, index, is_answer))
-    was_answered = index > 1 and bool(_answer(messages, index - 2, is_answer))
-    return was_answered and bool(shell_blocks(messages[index].text, unnamed=True))
+def _remarks(messages: Sequence[Message], index: int, text: str) -> Iterator[Remark]:
+    """Yield what a message says beside its action, which is told as what was done.
+
+    Its words are an action where a program answered, or would have if they were not last.
+    """
+    acts = bool(_answer(messages, index, is_answer))
+    if index + 1 == len(messages) and index > 1:
+        acts = bool(_answer(messages, index - 2, is_answer) and shell_blocks(text, unnamed=True))
+    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
+    if words and not words.isspace():
+        yield Remark(words, index, acts)
 
 
 def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], bool]) -> str:
