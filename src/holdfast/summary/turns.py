@@ -225,14 +225,13 @@ def read_turns(
         for result in message.results
     }
     turns, older = [Turn(0)], [0]
-    # What follows a summary does not open a conversation.
-    spoken, said = not opens, deque[str](maxlen=BACK)
+    said = deque[str](maxlen=BACK)
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
             older.append(0)
         role = message.role
-        spoken = spoken or role is Role.ASSISTANT
+        opens = opens and role is not Role.ASSISTANT
         if role is Role.ASSISTANT and message.synthetic is None:
             if (text := message.text) and not text.isspace():
                 said.appendleft(text)
@@ -242,7 +241,7 @@ def read_turns(
             else:
                 turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
         elif role is Role.USER:
-            if words := said_at(messages, index, opens=not spoken):
+            if words := said_at(messages, index, opens=opens):
                 last = turns[-1]
                 if not last.asks or last.steps or older[-1] or last.interrupted:
                     turns.append(Turn(index))
