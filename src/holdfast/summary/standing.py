@@ -74,6 +74,9 @@ class Standing:
         self._previous = Record() if job.previous is None else job.previous.record
         self._fresh = [turn for turn in turns if turn.place >= job.fresh]
         self._deeds = [deed for turn in self._fresh for deed in turn.deeds if not deed.rejected]
+        parts = (line.partition(": ") for line in self._previous.state)
+        known = {name: value for name, _, value in parts if name in _STATES}
+        self._files = Files(self._deeds, known)
         newest = next((turn for turn in reversed(turns) if turn.asks), None)
         self._newest = newest
         self._open = None if newest is None or is_concluded(newest) else newest
@@ -199,16 +202,14 @@ class Standing:
 
     def state(self) -> Iterator[Statement]:
         """Yield how things stand, as far as commands showed it."""
-        parts = (line.partition(": ") for line in self._previous.state)
-        known = {name: value for name, _, value in parts if name in _STATES}
-        for name, value in state_lines(self._deeds, known).items():
+        for name, value in state_lines(self._files).items():
             if value:
                 yield self._alone(StatementKind.STATE, f"{name}: {value}", "state")
 
     def files(self) -> Iterator[Statement]:
         """Yield a note on each file, the newest last and worth most."""
-        files = Files(self._deeds)
-        notes = {note.partition(" - ")[0]: (note, changed) for note, changed in file_notes(files)}
+        told = file_notes(self._files)
+        notes = {note.partition(" - ")[0]: (note, changed) for note, changed in told}
         for line in self._previous.files:
             path, _, note = line.partition(" - ")
             changed = note.startswith(("changed", "created"))
@@ -230,11 +231,25 @@ class Standing:
         Asks are told that nobody answered and nobody took back, but for the task.
         """
         yield from self.blocked()
-        yield from self._under_way()
-        plan = self._job.plan
-        place = None if self._open is None else self._open.place
+        turn, plan = self._open, self._job.plan
+        last: dict[str, None] = {}
+        for step in reversed(turn.steps) if turn else ():
+            if isinstance(step, Remark):
+                said = [unit for unit in units(step.text) if not narrates(unit)]
+                last |= {f'"{clip_words(said[-1], 160)}"': None} if said else {}
+            elif (line := told(step)) is not None and line.kind is not StatementKind.LOOK:
+                last[f"{line.verb} {clip_words(line.line, 120)}"] = None
+            if len(last) >= _LAST_STEPS:
+                break
+        if turn and last:
+            stated = _UNDER_WAY[self.stands_below]
+            begun = self._alone(StatementKind.OPEN, stated, "in_progress", 0.3)
+            yield begun
+            # Where the newest step stays in the window, it shows what was done last.
+            text = f"- last: {'; '.join(reversed(last))}"
+            yield replace(begun, text=text, order=1, message=turn.steps[-1].place)
         asked = open_asks(self._fresh, self._previous)
-        task = next((each for each in reversed(asked) if each.message == place), None)
+        task = next((each for each in reversed(asked) if turn and each.message == turn.place), None)
         for each in asked:
             if each is not task and not (each.section == "remaining" and plan):
                 text = f"{BEGUN}{each.text}" if each.section == "in_progress" else each.text
@@ -243,25 +258,6 @@ class Standing:
         if left := sum(not item.is_done for item in plan):
             text = f"{left} of {len(plan)} plan items are not done: see the Live State"
             yield self._alone(StatementKind.OPEN, text, "remaining")
-
-    def _under_way(self) -> Iterator[Statement]:
-        steps = self._open.steps if self._open else ()
-        last: dict[str, None] = {}
-        for step in reversed(steps):
-            if isinstance(step, Remark):
-                said = [unit for unit in units(step.text) if not narrates(unit)]
-                last |= {f'"{clip_words(said[-1], 160)}"': None} if said else {}
-            elif (line := told(step)) is not None and line.kind is not StatementKind.LOOK:
-                last[f"{line.verb} {clip_words(line.line, 120)}"] = None
-            if len(last) >= _LAST_STEPS:
-                break
-        if last:
-            stated = _UNDER_WAY[self.stands_below]
-            begun = self._alone(StatementKind.OPEN, stated, "in_progress", 0.3)
-            yield begun
-            # Where the newest step stays in the window, it shows what was done last.
-            text = f"- last: {'; '.join(reversed(last))}"
-            yield replace(begun, text=text, order=1, message=steps[-1].place)
 
 
 def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:

@@ -49,7 +49,8 @@ class Files:
 
     def __init__(self, deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -> None:
         """Follow the deeds, from the lines on that an earlier record had."""
-        known = known or {}
+        self.deeds, self.known = deeds, known or {}
+        known = self.known
         self.touched: dict[str, tuple[int, str]] = {}
         """How often each file was changed, and what was read of it last."""
         self.created: set[str] = set()
@@ -112,15 +113,15 @@ def _is_among(path: str, staged: Sequence[str]) -> bool:
     )
 
 
-def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -> dict[str, str]:
+def state_lines(files: Files) -> dict[str, str]:
     """Return what commands and their output show of the state, by name; the newest counts.
 
     What an earlier record knew stands until something newer is known.
     """
-    known = known or {}
+    known, recent = files.known, files.deeds[-_RECENT:]
     found: dict[str, str] = {}
     commits: list[str] = []
-    for deed in reversed(deeds[-_RECENT:]):
+    for deed in reversed(recent):
         if deed.action.family is not Family.SHELL:
             continue
         command = deed.action.target[:2_000].rstrip()
@@ -137,8 +138,7 @@ def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -
             found["Last check"] = f"{clip_words(deed.action.target, 100)} - {ended}"
     if commits:
         found["Commits"] = "; ".join(commits[:3])
-    files = Files(deeds, known)
-    found = {**known, **_whereabouts(deeds[-_RECENT:], known), **found}
+    found = {**known, **_whereabouts(recent, known), **found}
     changed = _UNCOMMITTED if "Commits" in found else _CHANGED
     found |= {_CHANGED: "", _UNCOMMITTED: "", changed: _listed(files.uncommitted)}
     found[_UNCHECKED] = _listed(files.unchecked) if "Last check" in found else ""
@@ -177,15 +177,13 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
             named.append((here, "".join(found[-1])))
         if reset := _RESET.search(answer[-300:]):
             here = reset[1]
-    branch = next((name for place, name in reversed(named) if _is_one_place(place, here)), "")
-    return {"Directory": here, "Branch": branch}
-
-
-def _is_one_place(one: str, other: str) -> bool:
-    """Say whether two directories may be of one repository: only of whole paths it is known."""
-    if not (one.startswith("/") and other.startswith("/")):
-        return True
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+    for place, branch in reversed(named):
+        # Only of whole paths it is known whether they may be of one repository.
+        one, other = f"{place}/", f"{here}/"
+        is_path = place.startswith("/") and here.startswith("/")
+        if not is_path or one.startswith(other) or other.startswith(one):
+            return {"Directory": here, "Branch": branch}
+    return {"Directory": here, "Branch": ""}
 
 
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:

@@ -235,11 +235,9 @@ def read_turns(
         if role is Role.ASSISTANT and message.synthetic is None:
             if (text := message.text) and not text.isspace():
                 said.appendleft(text)
-                turns[-1].steps.extend(_remarks(messages, index, text))
-            if index < first:
-                older[-1] += len(message.calls)
-            else:
-                turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
+            closely_read = results if index >= first else None
+            turns[-1].steps.extend(_steps(messages, index, closely_read, toolkit))
+            older[-1] += len(message.calls) * (index < first)
         elif role is Role.USER:
             if words := said_at(messages, index, opens=opens):
                 last = turns[-1]
@@ -282,17 +280,24 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
     return bounded[::-1]
 
 
-def _deeds(
-    messages: Sequence[Message], index: int, results: dict[str, ToolResult], toolkit: Toolkit
-) -> Iterator[Deed]:
-    """Yield the calls of a message, or the command in its fence that was run.
+def _steps(
+    messages: Sequence[Message], index: int, results: dict[str, ToolResult] | None, toolkit: Toolkit
+) -> Iterator[Step]:
+    """Yield what a message says, and with `results` its calls or the command in its fence.
 
     A command that no output follows was suggested, not run. Agents that write commands as text
     run one for each message: the last.
     """
-    message = messages[index]
+    message, text = messages[index], messages[index].text
+    acts = bool(_answer(messages, index, is_answer))
+    if index + 1 == len(messages) and index > 1 and _answer(messages, index - 2, is_answer):
+        # Nobody could answer the newest yet.
+        acts = bool(shell_blocks(text, unnamed=True))
+    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
+    if words and not words.isspace():
+        yield Remark(words, index, acts)
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    for call in calls:
+    for call in calls if results is not None else ():
         action = toolkit.action(call)
         keys = _BESIDE.get(action.family, ())
         is_beside = any(f'"{key}"' in call.arguments for key in keys)
@@ -301,12 +306,13 @@ def _deeds(
             action = replace(action, files=written_files(action.target))
         elif action.family is Family.PLAN and isinstance(plan := fields.get("plan"), str):
             action = replace(action, content=plan)
-        beside = next((text for key in keys if isinstance(text := fields.get(key), str)), "")
-        result = results.get(call.id)
+        beside = next((told for key in keys if isinstance(told := fields.get(key), str)), "")
+        result = results.get(call.id) if results else None
         yield Deed(action, result and effect(result, action.family), beside, index)
-    if calls or "```" not in message.text or not (answer := _answer(messages, index, is_output)):
+    if calls or results is None or "```" not in text:
         return
-    for command in shell_blocks(message.text, unnamed=True)[-1:]:
+    answer = _answer(messages, index, is_output)
+    for command in shell_blocks(text, unnamed=True)[-1:] if answer else ():
         ended = effect_of_text(answer)
         files = written_files(command)
         is_edit = command.startswith(_EDITS) and _UPDATED in ended.text
@@ -315,19 +321,6 @@ def _deeds(
             files = tuple(_OPEN_FILE.findall(ended.text)[:1])
         action = Action(Family.SHELL, "bash", command, files=files)
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
-
-
-def _remarks(messages: Sequence[Message], index: int, text: str) -> Iterator[Remark]:
-    """Yield what a message says beside its action, which is told as what was done.
-
-    Its words are an action where a program answered, or would have if they were not last.
-    """
-    acts = bool(_answer(messages, index, is_answer))
-    if index + 1 == len(messages) and index > 1:
-        acts = bool(_answer(messages, index - 2, is_answer) and shell_blocks(text, unnamed=True))
-    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
-    if words and not words.isspace():
-        yield Remark(words, index, acts)
 
 
 def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], bool]) -> str:
