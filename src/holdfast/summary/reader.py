@@ -17,7 +17,7 @@ from holdfast.summary.statements import COLONS
 from holdfast.summary.tracing import letters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 ENOUGH = 3
 """How many sections make a text a record."""
@@ -78,7 +78,7 @@ def reading(text: str) -> RecordReading | None:
     # Some models write their thinking before their answer.
     thought, closed, answer = text.partition("</think>")
     spoken = answer if closed and thought.lstrip().startswith("<think>") else text
-    _, *blocks = blocks_of(spoken, section_named, heading_in)
+    _, *blocks = _blocks_of(spoken, _OURS)
     if len({block.section for block in blocks} - {""}) < ENOUGH:
         in_order = [block for block in blocks if block.heading.level in {1, 2}]
         if _POSITIONAL <= len(in_order) <= len(HEADINGS):
@@ -106,7 +106,7 @@ def adopt(text: str, origin: str) -> Record:
             words = letters(words_of(entry))
             if name != "actions" or len(words) < _SHORTEST or told.count(words) < 2:
                 label, colon, _ = entry.partition(":")
-                meant = foreign_section(label) if colon else ""
+                meant = _section(label, _THEIRS) if colon else ""
                 placed[_STANDS.get(meant, name)].append(entry)
             else:
                 told = told.replace(words, "", 1)
@@ -130,39 +130,35 @@ def _loosely(text: str) -> list[Block]:
     for line in text.split("\n"):
         label, colon, words = line.partition(": ")
         is_heading = colon and line.rstrip().endswith(COLONS) and line[0] not in " -*+"
-        if is_heading and foreign_section(label) in _STANDS:
+        if is_heading and _section(label, _THEIRS) in _STANDS:
             # What announces a list of how things stand is a heading of its own.
             lines += [f"{label}:", words]
         elif not _TAG.fullmatch(line.strip()):
             lines.append(line)
-    blocks = blocks_of("\n".join(lines), foreign_section, loose_heading)
+    blocks = _blocks_of("\n".join(lines), _THEIRS)
     # A few words before the first heading only announce what follows.
     before = " ".join(line.text for line in blocks[0].lines).strip()
     return blocks[1:] if len(blocks) > 1 and len(before) < _COURTESY else blocks
 
 
-def blocks_of(
-    text: str, name: Callable[[str], str], heading: Callable[[str], HeadingLine | None]
-) -> list[Block]:
+def _blocks_of(text: str, names: Mapping[str, str]) -> list[Block]:
     """Return the text cut at its headings; the first block stands before all of them.
 
-    `heading` says whether a line is one, `name` which section it means. In a text without marks a
-    line is a heading when it is one of ours to the letter.
+    In a text without marks a line is a heading when it is one of ours to the letter.
     """
     lines = list(_outline(text))
+    heading = _heading if names is _OURS else _loose_heading
     headings = [heading(line.text) if line.free else None for line in lines]
     if not any(headings):
         bare = [line.text.rstrip().removesuffix(":") if line.free else "" for line in lines]
         headings = [HeadingLine(each, 2) if each in HEADINGS.values() else None for each in bare]
     blocks: list[Block] = []
-    title = HeadingLine("", 0)
-    start = 0
+    start, section, title = 0, "", HeadingLine("", 0)
     for index, found in enumerate(headings):
-        if found is None or not (name(found.words) or 0 < found.level <= 2):
-            continue
-        blocks.append(Block(name(title.words), title, lines[start:index]))
-        title, start = found, index + 1
-    return [*blocks, Block(name(title.words), title, lines[start:])]
+        if found and ((named := _section(found.words, names)) or 0 < found.level <= 2):
+            blocks.append(Block(section, title, lines[start:index]))
+            start, section, title = index + 1, named, found
+    return [*blocks, Block(section, title, lines[start:])]
 
 
 _MARK = re.compile(r"[-*•+] |([0-9]{1,8})[.)] ")
@@ -217,7 +213,11 @@ _THEIRS = {
 } | _OURS
 
 
-def heading_in(line: str) -> HeadingLine | None:
+def _section(words: str, names: Mapping[str, str]) -> str:
+    return names.get(_plain(words), "")
+
+
+def _heading(line: str) -> HeadingLine | None:
     """Return the heading that a line is: marked with `#`, or wholly in bold type."""
     if line[:2] == "  " or len(line) > 200:
         return None
@@ -237,24 +237,14 @@ _LOOSE = re.compile(r"\s{0,3}(?:\d{1,2}[.)]\s+)?([^.!?\n]{3,60}?)\s*[:\uff1a]?\s
 _TAG = re.compile(r"</?-*[^\W_](?:[^\W_]|-)*>")
 
 
-def loose_heading(line: str) -> HeadingLine | None:
+def _loose_heading(line: str) -> HeadingLine | None:
     """Return the heading that a line is, also without marks, where its words mean a section."""
-    if found := heading_in(line):
+    if found := _heading(line):
         return found
     plain = _LOOSE.fullmatch(line.replace("**", ""))
     if plain and (line.rstrip().endswith(COLONS) or line[:1].isdigit()):
-        return HeadingLine(plain[1], 2) if foreign_section(plain[1]) else None
+        return HeadingLine(plain[1], 2) if _section(plain[1], _THEIRS) else None
     return None
-
-
-def section_named(words: str) -> str:
-    """Return the section that a heading of ours means, or nothing."""
-    return _OURS.get(_plain(words), "")
-
-
-def foreign_section(words: str) -> str:
-    """Return the section where another system's heading belongs, or nothing."""
-    return _THEIRS.get(_plain(words), "")
 
 
 def _outline(text: str) -> Iterator[Line]:
@@ -295,6 +285,6 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _holds_record(lines: Sequence[str]) -> bool:
-    headings = (heading_in(line) for line in lines)
-    names = {section_named(each.words) for each in headings if each}
+    headings = (_heading(line) for line in lines)
+    names = {_section(each.words, _OURS) for each in headings if each}
     return len(names - {""}) >= ENOUGH

@@ -98,7 +98,7 @@ class StatementSelection:
             if cost > room:
                 continue
             if not (again or each.origin is not Origin.TURNS or each.is_head):
-                words = frozenset() if each.kind in _THEIR_OWN else telling_words(each.text)
+                words = frozenset[str]() if each.kind in _THEIR_OWN else telling_words(each.text)
                 if len(words & self._told) > _OF_REPEATED * len(words):
                     continue
             room -= cost

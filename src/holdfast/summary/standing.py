@@ -37,9 +37,9 @@ _SHORTEST_TASK, _TASK, _FOLDED_TASK = 160, (600, 0.6), (8_000, 1.0)
 """Characters of the task: the fewest, the most and those for each token of the record where it
 stays in the window, and where it does not."""
 _LAST_STEPS, _NEWEST_FILES, _SHORT_INPUT, _SHORT_REPLY = 3, 6, 40, 400
+_ALIKE, _SAME = 0.5, 0.75
 _IN_A_ROW = 4
 """Messages of a user without an answer, of which more are a history."""
-_ALIKE, _SAME = 0.5, 0.75
 _UNDER_WAY = (
     "The newest request is being worked on",
     "The newest request, which stands below, is being worked on",
@@ -289,7 +289,7 @@ def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:
                 subject = stems(new[0])
                 for place, words in known:
                     old = cues.given_value(words)
-                    first = stems(old[0]) if old and old[1] != new[1] else frozenset()
+                    first = stems(old[0]) if old and old[1] != new[1] else frozenset[str]()
                     if len(first & subject) >= _SAME * len(first | subject):
                         gone.add(place)
         if each.kind in (rule, value, StatementKind.DECISION) and each.section != "actions":
@@ -302,7 +302,7 @@ def open_asks(turns: Sequence[Turn], before: Record) -> list[Statement]:
 
     The section says how an ask is open: another interrupted it, it was put off, or it was planned.
     """
-    found = [
+    found: list[Statement] = [
         Statement(StatementKind.OPEN, entry.removeprefix(BEGUN), section, origin=Origin.EARLIER)
         for section in ("remaining", "pending", "in_progress")
         for entry in getattr(before, section)
