@@ -147,8 +147,7 @@ def _blocks_of(text: str, names: Mapping[str, str]) -> list[Block]:
     In a text without marks a line is a heading when it is one of ours to the letter.
     """
     lines = list(_outline(text))
-    heading = _heading if names is _OURS else _loose_heading
-    headings = [heading(line.text) if line.free else None for line in lines]
+    headings = [_heading(line.text, names) if line.free else None for line in lines]
     if not any(headings):
         bare = [line.text.rstrip().removesuffix(":") if line.free else "" for line in lines]
         headings = [HeadingLine(each, 2) if each in HEADINGS.values() else None for each in bare]
@@ -217,33 +216,30 @@ def _section(words: str, names: Mapping[str, str]) -> str:
     return names.get(_plain(words), "")
 
 
-def _heading(line: str) -> HeadingLine | None:
-    """Return the heading that a line is: marked with `#`, or wholly in bold type."""
-    if line[:2] == "  " or len(line) > 200:
-        return None
-    text = line.strip()
-    level = len(text) - len(text.lstrip("#"))
-    if level:
-        words = text[level:].strip().strip("#*_: ")
-        return HeadingLine(words, level) if level <= 6 and words and text[level] in " \t" else None
-    bold = text.rstrip(":")
-    if len(bold) > 4 and bold.startswith("**") and bold.endswith("**"):
-        words = bold.strip("*").strip().rstrip(":")
-        return HeadingLine(words, 0) if words and "**" not in words else None
-    return None
-
-
 _LOOSE = re.compile(r"\s{0,3}(?:\d{1,2}[.)]\s+)?([^.!?\n]{3,60}?)\s*[:\uff1a]?\s*")
 _TAG = re.compile(r"</?-*[^\W_](?:[^\W_]|-)*>")
 
 
-def _loose_heading(line: str) -> HeadingLine | None:
-    """Return the heading that a line is, also without marks, where its words mean a section."""
-    if found := _heading(line):
-        return found
-    plain = _LOOSE.fullmatch(line.replace("**", ""))
+def _heading(line: str, names: Mapping[str, str]) -> HeadingLine | None:
+    """Return the heading that a line is: marked with `#`, or wholly in bold type.
+
+    By the names of others a line without marks is one as well, where its words mean a section.
+    """
+    text = line.strip()
+    level = len(text) - len(text.lstrip("#"))
+    bold = text.rstrip(":")
+    may_be_marked = line[:2] != "  " and len(line) <= 200
+    if may_be_marked and level:
+        words = text[level:].strip().strip("#*_: ")
+        if level <= 6 and words and text[level] in " \t":
+            return HeadingLine(words, level)
+    elif may_be_marked and len(bold) > 4 and bold.startswith("**") and bold.endswith("**"):
+        words = bold.strip("*").strip().rstrip(":")
+        if words and "**" not in words:
+            return HeadingLine(words, 0)
+    plain = _LOOSE.fullmatch(line.replace("**", "")) if names is _THEIRS else None
     if plain and (line.rstrip().endswith(COLONS) or line[:1].isdigit()):
-        return HeadingLine(plain[1], 2) if _section(plain[1], _THEIRS) else None
+        return HeadingLine(plain[1], 2) if _section(plain[1], names) else None
     return None
 
 
@@ -285,6 +281,6 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _holds_record(lines: Sequence[str]) -> bool:
-    headings = (_heading(line) for line in lines)
+    headings = (_heading(line, _OURS) for line in lines)
     names = {_section(each.words, _OURS) for each in headings if each}
     return len(names - {""}) >= ENOUGH

@@ -174,7 +174,21 @@ class Standing:
         for part in parts[2:]:
             stated = self._alone(StatementKind.ASK, part, "goal", self._rarity.density(part))
             yield replace(stated, origin=Origin.EARLIER)
-        if not known and (opening := self._opening()):
+        if known:
+            return
+        opening = ""
+        # Of a few messages in a row the last says what is wanted; examples may stand before it.
+        # Many in a row are what an agent kept of all that was said, and the first comes first.
+        for asks in (turn.asks for turn in self._turns if turn.asks):
+            ask = asks[0 if len(asks) > _IN_A_ROW else -1]
+            # Rules and values are no goal, and a word or two hardly.
+            wanted = [unit for unit in units(ask) if not cues.is_said_of(unit)]
+            # Words that only announce say nothing without what they announce.
+            told = (at for at in range(2, len(wanted)) if not wanted[at - 1].endswith(COLONS))
+            opening = " ".join(wanted[: next(told, None)]) or opening
+            if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:
+                break
+        if opening:
             goal = clip_words(self._reconsidered(opening), 300)
             yield self._alone(StatementKind.STATE, goal, "goal")
 
@@ -184,21 +198,6 @@ class Standing:
             if cues.RECONSIDERS.stands_in(unit) and overlap(goal, unit) >= _ALIKE:
                 goal = unit
         return goal
-
-    def _opening(self) -> str:
-        """Return what was asked first; rules and values are no goal, a word or two hardly."""
-        opening = ""
-        # Of a few messages in a row the last says what is wanted; examples may stand before it.
-        # Many in a row are what an agent kept of all that was said, and the first comes first.
-        for asks in (turn.asks for turn in self._turns if turn.asks):
-            ask = asks[0 if len(asks) > _IN_A_ROW else -1]
-            parts = [unit for unit in units(ask) if not cues.is_said_of(unit)]
-            # Words that only announce say nothing without what they announce.
-            told = (at for at in range(2, len(parts)) if not parts[at - 1].endswith(COLONS))
-            opening = " ".join(parts[: next(told, None)]) or opening
-            if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:
-                break
-        return opening
 
     def state(self) -> Iterator[Statement]:
         """Yield how things stand, as far as commands showed it."""

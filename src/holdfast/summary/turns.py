@@ -258,10 +258,6 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
     """Return the turns with what was said in the newest of them; of older ones only the gist."""
     bounded: list[Turn] = []
     far = left * 2 // 3
-
-    def gist(text: str) -> str:
-        return text if len(text) <= _GIST else opening(text, _GIST, redact)
-
     for turn in reversed(turns):
         kept: list[Step] = []
         for place, step in enumerate(reversed(turn.steps)):
@@ -269,13 +265,17 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
                 kept.append(step)
                 continue
             # What is said on the way is told of the newest turns alone.
-            if left > (far if place else 0):
+            if left > (far if place else 0) or (place == 0 and len(step.text) <= _GIST):
                 kept.append(step)
             elif place == 0:
-                kept.append(replace(step, text=gist(step.text)))
+                kept.append(replace(step, text=opening(step.text, _GIST, redact)))
             left -= len(step.text)
-        asks = turn.asks if left > 0 else [gist(words) for words in turn.asks]
-        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=left <= 0))
+        is_far = left <= 0
+        asks = [
+            opening(words, _GIST, redact) if is_far and len(words) > _GIST else words
+            for words in turn.asks
+        ]
+        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
         left -= sum(map(len, asks))
     return bounded[::-1]
 
