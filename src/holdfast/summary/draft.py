@@ -30,8 +30,7 @@ from holdfast.summary.story import (
     story_of,
 )
 from holdfast.summary.tracing import Said, letters, stems
-from holdfast.summary.turns import Deed, Remark, Step, Turn, masked, read_turns
-from holdfast.transcript.effects import Family
+from holdfast.summary.turns import Remark, Turn, masked, read_turns, said_once
 from holdfast.transcript.toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -133,31 +132,9 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     tools = replace(toolkit or Toolkit(), redact=job.redact)
     is_first = job.previous is None
     turns = read_turns(job.whole, tools, closely, job.fresh, opens=is_first, characters=characters)
-    turns = masked(_said_once(turns), job.redact)
+    turns = masked(said_once(turns), job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
     return told if answer is None else replace(told, writer=answer.model or "a model")
-
-
-def _said_once(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns without what was sent again: a plan as a request, or words to no effect."""
-    once: list[Turn] = []
-    later: list[str] = []
-    after = ""
-    for turn in reversed(turns):
-        steps: list[Step] = []
-        for step in turn.steps:
-            if isinstance(step, Deed) and step.action.family is Family.PLAN:
-                plan = letters(step.action.content)
-                if plan and any(plan in letters(ask) for ask in later if len(ask) >= len(plan)):
-                    title = step.action.content.strip().partition("\n")[0]
-                    step = replace(step, action=replace(step.action, content=title))
-            steps.append(step)
-        asked = dict(zip(turn.asks, turn.places, strict=True))
-        if steps or turn.older or not asked or any(ask.strip() not in after for ask in asked):
-            once.append(replace(turn, asks=[*asked], places=[*asked.values()], steps=steps))
-        later += asked
-        after = " ".join(asked)
-    return once[::-1]
 
 
 class _Entries:

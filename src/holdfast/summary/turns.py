@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.summary.brief import shortened
 from holdfast.summary.choices import BACK, chosen
+from holdfast.summary.tracing import letters
 from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
@@ -329,6 +330,28 @@ def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], boo
         return ""
     text = messages[index + 1].text
     return text if is_one(text) else ""
+
+
+def said_once(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns without what was sent again: a plan as a request, or words to no effect."""
+    once: list[Turn] = []
+    later: list[str] = []
+    after = ""
+    for turn in reversed(turns):
+        steps: list[Step] = []
+        for step in turn.steps:
+            if isinstance(step, Deed) and step.action.family is Family.PLAN:
+                plan = letters(step.action.content)
+                if plan and any(plan in letters(ask) for ask in later if len(ask) >= len(plan)):
+                    title = step.action.content.strip().partition("\n")[0]
+                    step = replace(step, action=replace(step.action, content=title))
+            steps.append(step)
+        asked = dict(zip(turn.asks, turn.places, strict=True))
+        if steps or turn.older or not asked or any(ask.strip() not in after for ask in asked):
+            once.append(replace(turn, asks=[*asked], places=[*asked.values()], steps=steps))
+        later += asked
+        after = " ".join(asked)
+    return once[::-1]
 
 
 def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
