@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.summary.cues import DEFERS, DROPS, GOAL, REVOKES, Wording, given_value, words_in
+from holdfast.summary.cues import DEFERS, DROPS, GOAL, REVOKES, Wording, given_value
 from holdfast.summary.record import Record
 from holdfast.summary.standing import BEGUN, open_asks
 from holdfast.summary.turns import Remark, Turn
@@ -65,7 +65,7 @@ def test_an_interrupted_ask_is_under_way_until_a_reply_concludes_both() -> None:
     ],
 )
 def test_words_that_look_like_a_cue_are_none(cue: Wording, words: str) -> None:
-    assert not cue.stands_in(words, words_in(words))
+    assert not cue.stands_in(words)
 
 
 @pytest.mark.parametrize(

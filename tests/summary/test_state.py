@@ -15,7 +15,7 @@ def deeds(*messages: list[Message]) -> list[Deed]:
 
 
 def values(*messages: list[Message]) -> dict[str, str]:
-    return {name: value for name, value in state_lines(deeds(*messages)).items() if value}
+    return {name: value for name, value in state_lines(Files(deeds(*messages))).items() if value}
 
 
 def blocked(*messages: list[Message]) -> list[str]:
@@ -59,7 +59,7 @@ def test_a_branch_is_told_of_the_directory_that_is_told() -> None:
     back = values(first, other, away)
     assert (back["Directory"], back["Branch"]) == ("/boat", "sail")
     known = {"Directory": "/boat", "Branch": "sail"}
-    moved = state_lines(deeds(exchange("bash", "x", command="cd /hill && ls")), known)
+    moved = state_lines(Files(deeds(exchange("bash", "x", command="cd /hill && ls")), known))
     assert (moved["Directory"], moved["Branch"]) == ("/hill", "")
 
 
@@ -160,7 +160,7 @@ def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:
         exchange("bash", "", command="python scratch/try.py && rm -rf scratch/"),
     )
     assert file_notes(Files(done)) == [("src/mill.py - changed", True)]
-    assert state_lines(done)["Changed"] == "src/mill.py"
+    assert state_lines(Files(done))["Changed"] == "src/mill.py"
 
 
 def test_a_file_that_an_answer_calls_new_is_created() -> None:

@@ -5,7 +5,7 @@ It is a typed value so that updates work on entries. `render` writes it, `reader
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.summary.statements import StatementKind
@@ -143,12 +143,11 @@ Headings are declarative and historical, so that a model does not read them as f
 HEADINGS = {name: section.heading for name, section in SECTIONS.items()}
 
 NOTHING = frozenset(
-    [
-        *("", "-", "none", "(none)", "n/a", "nothing", "keine", "nichts", "aucun", "aucune"),
-        *("rien", "ninguno", "ninguna", "nada", "nenhum", "nenhuma", "нет", "ничего"),
-        *("无", "無", "没有", "暂无", "なし", "特になし", "없음"),
-    ]
-)
+    """
+    - none (none) n/a nothing keine nichts aucun aucune rien ninguno ninguna nada nenhum nenhuma
+    нет ничего 无 無 没有 暂无 なし 特になし 없음
+    """.split()
+) | {""}
 """What an empty section says, without case and final punctuation."""
 
 
@@ -177,11 +176,11 @@ class Record:
 
     def __post_init__(self) -> None:
         """Bring every entry into the one form in which it is written and read back."""
-        for field in fields(self):
-            kept = _kept(getattr(self, field.name))
-            numbered = field.name == "actions"
-            entries = renumbered(kept) if numbered else tuple(dict.fromkeys(kept))
-            object.__setattr__(self, field.name, entries)
+        for name, given in self.sections():
+            entries = (entry.replace("\r\n", "\n").strip() for entry in given)
+            kept = [each for each in entries if each.rstrip(".。").casefold() not in NOTHING]
+            told = renumbered(kept) if name == "actions" else tuple(dict.fromkeys(kept))
+            object.__setattr__(self, name, told)
 
     def __bool__(self) -> bool:
         """Say whether the record holds anything."""
@@ -191,13 +190,6 @@ class Record:
         """Yield each field's name with its entries, in the order of the page."""
         for name in HEADINGS:
             yield name, getattr(self, name)
-
-
-def _kept(entries: Iterable[str]) -> Iterator[str]:
-    for entry in entries:
-        stripped = entry.replace("\r\n", "\n").strip()
-        if stripped.rstrip(".。").casefold() not in NOTHING:
-            yield stripped
 
 
 def renumbered(entries: Iterable[str], after: int = 0) -> tuple[str, ...]:
@@ -241,8 +233,7 @@ def render(record: Record) -> str:
     a bullet or a number, and its further lines are indented.
     """
     return "\n\n".join(
-        f"## {HEADINGS[name]}\n"
-        + "\n".join(render_entry(name, each) for each in entries or (EMPTY,))
+        "\n".join([f"## {HEADINGS[name]}", *(render_entry(name, e) for e in entries or (EMPTY,))])
         for name, entries in record.sections()
     )
 
@@ -251,10 +242,6 @@ def render_entry(section: str, entry: str) -> str:
     """Write one entry of the section; an action brings its own number."""
     if entry == EMPTY:
         return entry
-    indented = entry if "\n" not in entry else _indented(entry)
-    return indented if section == "actions" else f"- {indented}"
-
-
-def _indented(entry: str) -> str:
     first, *rest = entry.split("\n")
-    return "\n".join([first, *(f"  {line}" if line else "" for line in rest)])
+    indented = "\n".join([first, *(f"  {line}" if line else "" for line in rest)])
+    return indented if section == "actions" else f"- {indented}"

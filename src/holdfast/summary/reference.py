@@ -31,33 +31,25 @@ def words_in(checkpoint: Checkpoint) -> tuple[str, ...]:
     What it says of them unmarked was found in their words when it was written.
     """
     record = checkpoint.record
-    kept = (*record.constraints, *record.goal, *record.pending, *record.task)
-    told = (line.strip() for _, entries in record.sections() for line in _lines(entries))
-    quoted = (_said_in_line(line) for line in told)
-    words = (*checkpoint.lasting, *checkpoint.said, *filter(None, quoted), *kept)
+    words = [*checkpoint.lasting, *checkpoint.said]
+    for line in map(str.strip, _lines(record)):
+        if line.startswith(f"{USER}: "):
+            words.append(line.removeprefix(f"{USER}: "))
+        elif not line.startswith(tuple(f"{each}: " for each in SPEAKERS)) and claim_in(line):
+            # What others are quoted with is their own.
+            words.append(line)
+    words += [*record.constraints, *record.goal, *record.pending, *record.task]
     return tuple(each for each in words if UNVERIFIED not in each and NOT_FOUND not in each)
 
 
-def _lines(entries: Sequence[str]) -> Iterator[str]:
-    for entry in entries:
-        yield from words_of(entry).split("\n")
-
-
-def _said_in_line(line: str) -> str:
-    """Return a line that quotes users or tells what they want; others speak for themselves."""
-    if line.startswith(f"{USER}: "):
-        return line.removeprefix(f"{USER}: ")
-    is_others = line.startswith(tuple(f"{each}: " for each in SPEAKERS))
-    return line if not is_others and claim_in(line) else ""
+def _lines(record: Record) -> list[str]:
+    told = (words_of(entry) for _, entries in record.sections() for entry in entries)
+    return [line for words in told for line in words.split("\n")]
 
 
 def unverified_in(record: Record) -> tuple[str, ...]:
     """Return what a record tells as the claims of a summary of unknown authorship."""
-    lines = (
-        line.strip().removeprefix("- ")
-        for _, entries in record.sections()
-        for line in _lines(entries)
-    )
+    lines = (line.strip().removeprefix("- ") for line in _lines(record))
     return tuple(
         line.removeprefix(f"{UNVERIFIED}: ") for line in lines if line.startswith(UNVERIFIED)
     )
@@ -81,21 +73,21 @@ def referred(
     for name, entries in found.record.sections():
         kept[name] = []
         for entry in entries:
-            is_voiced = name in _VOICED or entry.startswith(BEGUN)
-            if not is_voiced:
+            bare = entry.removeprefix(BEGUN)
+            if name not in _VOICED and bare == entry:
                 kept[name].append(_without_claims(entry, heard))
-            elif heard.quotes(entry.removeprefix(BEGUN)):
+            elif heard.quotes(bare):
                 kept[name].append(entry)
             elif name == "goal" and opens and not is_weighty_order(entry):
                 # What is wanted is told also where nobody knows who said so.
-                kept[name] += [unverified(each) for each in _unapproved([entry], heard)]
+                kept[name] += _unapproved([entry], heard)
             else:
-                words = entry.removeprefix(BEGUN).strip('"')
+                words = bare.strip('"')
                 moved.setdefault(words, f"{_VOICED.get(name, 'open ask')}: {words}")
     for words in (*claims, *found.lasting, *found.said):
         if not heard.quotes(words):
             moved.setdefault(words, words)
-    kept["critical"] += [unverified(each) for each in _unapproved(moved.values(), heard)]
+    kept["critical"] += _unapproved(moved.values(), heard)
     record = Record(**{name: tuple(entries) for name, entries in kept.items()})
     return Checkpoint(record, found.evidence, live=found.live)
 
@@ -106,27 +98,24 @@ def joined(first: Checkpoint | None, other: Checkpoint) -> Checkpoint:
         return other
     known = {words_of(entry) for _, entries in first.record.sections() for entry in entries}
     sections = {
-        name: (
-            *getattr(first.record, name),
-            *(entry for entry in entries if words_of(entry) not in known),
-        )
-        for name, entries in other.record.sections()
+        name: (*own, *(each for each in getattr(other.record, name) if words_of(each) not in known))
+        for name, own in first.record.sections()
     }
     sections["state"] = (*other.record.state, *first.record.state)
-    evidence = dict.fromkeys((*first.evidence.split("\n"), *other.evidence.split("\n")))
+    evidence = dict.fromkeys(f"{first.evidence}\n{other.evidence}".split("\n"))
     return replace(
         first,
         record=Record(**sections),
-        evidence="\n".join(line for line in evidence if line),
+        evidence="\n".join(filter(None, evidence)),
         live=first.live or other.live,
     )
 
 
 def _unapproved(told: Iterable[str], heard: Heard) -> Iterator[str]:
-    """Yield what is told, without approvals that no user gave."""
+    """Yield what is told as unverified, without approvals that no user gave."""
     for each in told:
         if kept := "".join(one for one in sentences_of(each) if _standing(one, heard) is not None):
-            yield kept
+            yield unverified(kept)
 
 
 def _standing(sentence: str, heard: Heard) -> bool | None:
@@ -139,21 +128,17 @@ def _standing(sentence: str, heard: Heard) -> bool | None:
 
 def _without_claims(entry: str, heard: Heard) -> str:
     """Return an entry without approvals, and with what it says of the user marked as unverified."""
+    told: list[str] = []
+    for line in words_of(entry).split("\n"):
+        words = line.strip().removeprefix(f"{USER}: ")
+        found = [(each, _standing(each, heard)) for each in sentences_of(line)]
+        kept = "".join(each for each, stands in found if stands is not None)
+        if not words or heard.quotes(words):
+            told.append(line)
+        elif words != line.strip():
+            told.append(unverified(words.strip('"')))
+        elif kept.strip():
+            is_known = all(stands is not False for _, stands in found)
+            told.append(kept if is_known else unverified(kept))
     number = f"{number_of(entry)}. " if number_of(entry) else ""
-    lines = (_claim(line, heard) for line in words_of(entry).split("\n"))
-    told = "\n".join(line for line in lines if line is not None)
-    return f"{number}{told}" if told.strip() else ""
-
-
-def _claim(line: str, heard: Heard) -> str | None:
-    text = line.strip()
-    words = text.removeprefix(f"{USER}: ")
-    if not text or heard.quotes(words):
-        return line
-    if words != text:
-        return unverified(words.strip('"'))
-    found = [(each, _standing(each, heard)) for each in sentences_of(line)]
-    kept = "".join(each for each, stands in found if stands is not None)
-    if not kept.strip():
-        return None
-    return kept if all(stands is not False for _, stands in found) else unverified(kept)
+    return number + "\n".join(told) if any(map(str.strip, told)) else ""

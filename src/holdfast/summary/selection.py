@@ -11,18 +11,13 @@ if TYPE_CHECKING:
 
     from holdfast.summary.statements import Statement
 
-_OF_ENTRY = 6
-_OF_STATEMENT = 2
+_OF_ENTRY, _OF_STATEMENT = 6, 2
 """Tokens that numbers, labels and joints cost beside the words."""
-_OF_EARLIER = 1 / 4
-"""The share of a record that is kept for what earlier ones said."""
-_OF_REPEATED = 0.8
-"""How many of its words are told elsewhere where a statement says nothing new."""
+_OF_EARLIER, _OF_REPEATED = 1 / 4, 0.8
+"""The share of a record that is for what earlier ones said, and of a statement that is told."""
 _SMALLEST = 6
 _CHARACTERS, _MOST_CHARACTERS = 4, 9
 """Characters of a token as a rule, and more than it has in a sentence of any language."""
-
-
 _THEIR_OWN = NOW | {StatementKind.ASK, StatementKind.DECISION}
 """Kinds that are told whatever else has their words."""
 
@@ -50,15 +45,18 @@ class StatementSelection:
         """The words of what was chosen."""
         # A model's words are its own; what the turns say beside them was compared with them before.
         self._repeats = any(each.origin is Origin.MODEL for each in statements)
-        worths = _worths(statements, budget)
-        self._ranked = sorted(range(len(statements)), key=lambda at: (-worths[at], -at))
+        # What is told is worth less, the more was told after it.
+        after, worths = 0, list[tuple[float, int]]()
+        for at, each in reversed(list(enumerate(statements))):
+            worths.append((-each.worth(after / (max(budget, 1) * _CHARACTERS)), -at))
+            after += len(each.text) * (each.kind is not StatementKind.LOOK)
+        self._ranked = [-at for _, at in sorted(worths)]
         left = self._take([at for at in self._ranked if statements[at].kind in NOW], budget)
         written = [at for at in self._ranked if statements[at].origin is Origin.MODEL]
         left = self._take(written, left)
         earlier = [at for at in self._ranked if statements[at].origin is Origin.EARLIER]
         share = int(left * _OF_EARLIER)
-        left -= share - self._take(earlier, share)
-        self.extend(left)
+        self.extend(left - share + self._take(earlier, share))
 
     @property
     def statements(self) -> list[Statement]:
@@ -82,6 +80,7 @@ class StatementSelection:
         """Take statements in their order while they fit, and return how many tokens are left.
 
         What turns say with words that are told already is taken only where it is asked for `again`.
+        What a user said or decided is no repetition: "not" is too short a word to be compared.
         """
         for at in ranked:
             if room < _SMALLEST:
@@ -89,47 +88,22 @@ class StatementSelection:
             each = self._statements[at]
             if at in self._chosen or len(each.text) > room * _MOST_CHARACTERS:
                 continue
-            wanted = self._with_head(at)
-            cost = self._cost(at, wanted)
-            if cost <= room and (again or not self._is_told(each)):
-                room -= cost
-                self._chosen.update(wanted)
-                self._taken.append(wanted)
-                self._told.update(*(telling_words(self._statements[one].text) for one in wanted))
-                self._opened.add((each.section, each.entry))
+            # An answer to nothing tells nothing, and what a change contained stands right after it.
+            place = each.section, each.entry
+            needs = (self._heads.get(place, at), at - 1 if each.label == MORE else at, at)
+            wanted = tuple(one for one in dict.fromkeys(needs) if one not in self._chosen)
+            texts = [self._statements[one].text for one in wanted]
+            cost = sum(map(self._count, texts)) + _OF_STATEMENT * len(wanted)
+            cost += 0 if place in self._opened else _OF_ENTRY
+            if cost > room:
+                continue
+            if not (again or each.origin is not Origin.TURNS or each.is_head):
+                words = frozenset[str]() if each.kind in _THEIR_OWN else telling_words(each.text)
+                if len(words & self._told) > _OF_REPEATED * len(words):
+                    continue
+            room -= cost
+            self._chosen.update(wanted)
+            self._taken.append(wanted)
+            self._told.update(*map(telling_words, texts))
+            self._opened.add(place)
         return room
-
-    def _is_told(self, each: Statement) -> bool:
-        """Say whether nearly all words of a statement of the turns are told elsewhere.
-
-        What a user said or decided is no repetition: "not" is too short a word to be compared.
-        """
-        if each.origin is not Origin.TURNS or each.is_head or each.kind in _THEIR_OWN:
-            return False
-        words = telling_words(each.text)
-        return len(words & self._told) > _OF_REPEATED * len(words)
-
-    def _with_head(self, at: int) -> tuple[int, ...]:
-        """Return a statement with what it needs: an answer to nothing tells nothing."""
-        each = self._statements[at]
-        head = self._heads.get((each.section, each.entry), at)
-        # What a change contained is told with the change, which stands right before it.
-        wanted = dict.fromkeys((head, at - 1, at) if each.label == MORE else (head, at))
-        return tuple(one for one in wanted if one == at or one not in self._chosen)
-
-    def _cost(self, at: int, wanted: Sequence[int]) -> int:
-        each = self._statements[at]
-        cost = sum(self._count(self._statements[one].text) + _OF_STATEMENT for one in wanted)
-        return cost if (each.section, each.entry) in self._opened else cost + _OF_ENTRY
-
-
-def _worths(statements: Sequence[Statement], budget: int) -> list[float]:
-    """Return what each statement is worth per token: less, the more was told after it."""
-    size = max(budget, 1) * _CHARACTERS
-    after = 0
-    found: list[float] = []
-    for each in reversed(statements):
-        found.append(each.worth(after / size))
-        if each.kind is not StatementKind.LOOK:
-            after += len(each.text)
-    return found[::-1]

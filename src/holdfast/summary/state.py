@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from itertools import dropwhile
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import COMMIT, is_check, short_path, verdict
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
 
     from holdfast.summary.turns import Deed
 
-_RECENT = 160
-_FAILURES = 8
-_LISTED = 8
+_RECENT, _FAILURES, _LISTED, _ANSWER = 160, 8, 8, 200
+"""How many deeds are looked at, failures and files told, and characters that say a file is new."""
 
 _CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
 _RESET = re.compile(r"\bcwd was reset to (\S{1,200})")
@@ -31,9 +31,7 @@ _COMMITS = re.compile(r"\bgit\b[^;&|\n]{0,80}\bcommit\b[^;&|\n]{0,80}")
 _ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
 _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
 _PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
-_DELETES = re.compile(
-    r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+((?:-{1,2}[\w-]+\s+)*)([^;&|\n)]{1,400})"
-)
+_DELETES = re.compile(r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+(?:-{1,2}[\w-]+\s+)*([^;&|\n)]{1,400})")
 _STEPS = re.compile(r"&&|\|\||[;\n]")
 _CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
 """Of files where nobody was seen to commit anything, and where somebody was."""
@@ -43,13 +41,7 @@ _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
 _LOOKING = frozenset({"ls", "cat", "head", "tail", "find", "rg", "grep", "wc", "stat", "tree"})
 """Commands that look, and block nobody where there is nothing to see."""
-
-
-_CREATED = re.compile(
-    r"\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ", re.IGNORECASE | re.MULTILINE
-)
-_ANSWER = 200
-"""Characters of an answer that say what became of a file."""
+_CREATED = re.compile(r"(?im)\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ")
 
 
 class Files:
@@ -57,7 +49,8 @@ class Files:
 
     def __init__(self, deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -> None:
         """Follow the deeds, from the lines on that an earlier record had."""
-        known = known or {}
+        self.deeds, self.known = deeds, known or {}
+        known = self.known
         self.touched: dict[str, tuple[int, str]] = {}
         """How often each file was changed, and what was read of it last."""
         self.created: set[str] = set()
@@ -67,40 +60,36 @@ class Files:
         self.unpushed = dict.fromkeys(filter(None, known.get(_UNPUSHED, "").split(", ")))
         self._staged: list[str] = []
         for deed in deeds:
-            self._follow(deed)
-
-    def _follow(self, deed: Deed) -> None:
-        action = deed.action
-        if deed.failed and not is_check(deed):
-            return
-        changes = action.family is not Family.READ
-        for path in action.files:
-            edits, lines = self.touched.pop(path, (0, ""))
-            self.touched[path] = (edits + changes, action.scope or lines)
-            if changes:
-                if deed.ended and _CREATED.search(deed.ended.text[:_ANSWER]):
+            action, answer = deed.action, deed.ended.text if deed.ended else ""
+            checks = is_check(deed)
+            if deed.failed and not checks:
+                continue
+            changes = action.family is not Family.READ
+            for path in action.files:
+                edits, lines = self.touched.pop(path, (0, ""))
+                self.touched[path] = (edits + changes, action.scope or lines)
+                if changes and _CREATED.search(answer[:_ANSWER]):
                     self.created.add(path)
-                for pending in (self.uncommitted, self.unchecked):
+                for pending in (self.uncommitted, self.unchecked) if changes else ():
                     pending.pop(short_path(path), None)
                     pending[short_path(path)] = ""
-        if action.family is not Family.SHELL:
-            return
-        if is_check(deed):
-            self.unchecked.clear()
-        if not deed.failed:
-            self._record(action.target[:2_000], deed.ended.text[:4_000] if deed.ended else "")
+            if checks:
+                self.unchecked.clear()
+            if action.family is Family.SHELL and not deed.failed:
+                self._record(action.target[:2_000], answer[:4_000])
 
     def _record(self, command: str, answer: str) -> None:
         """Follow what a command deleted, and did to the history of the repository."""
-        for _, deleted in _DELETES.findall(command):
-            self._delete(deleted.split())
+        for deleted in _DELETES.findall(command):
+            for files in (self.touched, self.uncommitted, self.unchecked):
+                for path in [path for path in files if _is_among(path, deleted.split())]:
+                    del files[path]
         for added in _ADDS.findall(command):
             self._staged += added.split()
         if found := _COMMITS.search(command):
             made = COMMIT.findall(answer)
             staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
-            gone = [path for path in self.uncommitted if _is_among(path, staged)]
-            for path in gone:
+            for path in [path for path in self.uncommitted if _is_among(path, staged)]:
                 del self.uncommitted[path]
                 if path in self.unchecked:
                     self.unchecked[path] = made[-1][1] if made else "committed"
@@ -110,11 +99,6 @@ class Files:
             self.uncommitted.clear()
         if _PUSHES.search(command):
             self.unpushed.clear()
-
-    def _delete(self, names: Sequence[str]) -> None:
-        for files in (self.touched, self.uncommitted, self.unchecked):
-            for path in [path for path in files if _is_among(path, names)]:
-                del files[path]
 
 
 def _is_among(path: str, staged: Sequence[str]) -> bool:
@@ -129,14 +113,15 @@ def _is_among(path: str, staged: Sequence[str]) -> bool:
     )
 
 
-def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -> dict[str, str]:
+def state_lines(files: Files) -> dict[str, str]:
     """Return what commands and their output show of the state, by name; the newest counts.
 
     What an earlier record knew stands until something newer is known.
     """
+    known, recent = files.known, files.deeds[-_RECENT:]
     found: dict[str, str] = {}
     commits: list[str] = []
-    for deed in reversed(deeds[-_RECENT:]):
+    for deed in reversed(recent):
         if deed.action.family is not Family.SHELL:
             continue
         command = deed.action.target[:2_000].rstrip()
@@ -149,13 +134,11 @@ def state_lines(deeds: Sequence[Deed], known: Mapping[str, str] | None = None) -
             commits += [f"{commit} {title.strip()}" for _, commit, title in COMMIT.findall(answer)]
         if "Last check" not in found and is_check(deed):
             failed, line = verdict(deed)
-            said = f' "{line}"' if line else ""
-            command = clip_words(deed.action.target, 100)
-            found["Last check"] = f"{command} - {'failed' if failed else 'passed'}{said}"
+            ended = ("failed" if failed else "passed") + (f' "{line}"' if line else "")
+            found["Last check"] = f"{clip_words(deed.action.target, 100)} - {ended}"
     if commits:
         found["Commits"] = "; ".join(commits[:3])
-    files = Files(deeds, known)
-    found = {**(known or {}), **_whereabouts(deeds[-_RECENT:], known or {}), **found}
+    found = {**known, **_whereabouts(recent, known), **found}
     changed = _UNCOMMITTED if "Commits" in found else _CHANGED
     found |= {_CHANGED: "", _UNCOMMITTED: "", changed: _listed(files.uncommitted)}
     found[_UNCHECKED] = _listed(files.unchecked) if "Last check" in found else ""
@@ -194,15 +177,13 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
             named.append((here, "".join(found[-1])))
         if reset := _RESET.search(answer[-300:]):
             here = reset[1]
-    branch = next((name for place, name in reversed(named) if _is_one_place(place, here)), "")
-    return {"Directory": here, "Branch": branch}
-
-
-def _is_one_place(one: str, other: str) -> bool:
-    """Say whether two directories may be of one repository: only of whole paths it is known."""
-    if not (one.startswith("/") and other.startswith("/")):
-        return True
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+    for place, branch in reversed(named):
+        # Only of whole paths it is known whether they may be of one repository.
+        one, other = f"{place}/", f"{here}/"
+        is_path = place.startswith("/") and here.startswith("/")
+        if not is_path or one.startswith(other) or other.startswith(one):
+            return {"Directory": here, "Branch": branch}
+    return {"Directory": here, "Branch": ""}
 
 
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
@@ -217,11 +198,10 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
             continue
         work = work_of(deed)
         failed, line = verdict(deed) if is_check(deed) else (deed.failed, "")
-        error = line or (error_line(deed.ended.text) if failed else "")
-        error = error if failed else ""
+        error = (line or error_line(deed.ended.text)) if failed else ""
         if error and work[-1] not in settled and not all(each[0] in _LOOKING for each in work):
-            line = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
-            found.append((line, deed.place))
+            told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
+            found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
     return found[:_FAILURES][::-1]
 
@@ -234,28 +214,22 @@ def work_of(deed: Deed) -> list[tuple[str, ...]]:
     target = deed.action.target
     if deed.action.family is not Family.SHELL:
         return [(target,)]
-    line = target[:2_000].partition("<<")[0]
-    steps = [_step(part.partition("|")[0].split()) for part in _STEPS.split(line)]
-    return [step for step in steps if step and step[0] not in _ASIDE] or [(target,)]
-
-
-def _step(words: list[str]) -> tuple[str, ...]:
-    while words and "=" in words[0]:
-        words = words[1:]
-    is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
-    return tuple(words[: 3 if is_runner else 2])
+    steps: list[tuple[str, ...]] = []
+    for part in _STEPS.split(target[:2_000].partition("<<")[0]):
+        words = [*dropwhile(lambda word: "=" in word, part.partition("|")[0].split())]
+        is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
+        if words and words[0] not in _ASIDE:
+            steps.append(tuple(words[: 3 if is_runner else 2]))
+    return steps or [(target,)]
 
 
 def file_notes(files: Files) -> list[tuple[str, bool]]:
     """Return a note on each file, the newest last, and whether it was changed."""
     notes: list[tuple[str, bool]] = []
     for path, (edits, lines) in files.touched.items():
-        if not edits:
-            notes.append((f"{path} - read{f', lines {lines}' if lines else ''}", False))
-            continue
         made = path in files.created
-        changes = edits - made
-        times = f" {changes} times" if changes > 1 else ""
-        told = ["created"] * made + [f"changed{times}"] * (changes > 0)
-        notes.append((f"{path} - {', '.join(told)}", True))
+        times = f" {edits - made} times" if edits - made > 1 else ""
+        told = ["created"] * made + [f"changed{times}"] * (edits > made)
+        read = f"read, lines {lines}" if lines else "read"
+        notes.append((f"{path} - {', '.join(told) or read}", edits > 0))
     return notes

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.transcript.parts import quickly_made
 
@@ -24,20 +24,15 @@ if TYPE_CHECKING:
 
 COLONS = (":", "\uff1a")
 """How words end that only announce what follows."""
-_WIDEST = 420
-"""Characters of a unit; a longer one is parted between words."""
-_CODE = 480
-"""Characters of a block of code that stays one unit."""
-_INLINE, _SHOWN = 90, 240
-_LAST_WORD = 8
-_LEAD = 30
-_FEW, _SHORT_WORD = 3, 3
+_WIDEST, _CODE, _INLINE, _SHOWN = 420, 480, 90, 240
+"""Characters of a unit, of a block of code that is one, of code in words, and of a short block."""
+_LAST_WORD, _SHORT_WORD = 8, 3
+_LEAD, _FEW = 30, 3
+"""Characters and words of a beginning that is too short to be told alone."""
 _OF_CODE = 0.3
 """What a block of code holds: names by the dozen, most of which its file has."""
-_SHORT = 4_000
-"""Characters of a text whose units are remembered."""
-_READ = 24_000
-"""Characters of one text that are looked at, two thirds of them from its front."""
+_SHORT, _READ = 4_000, 24_000
+"""Characters of a text whose units are remembered, and those of one text that are looked at."""
 
 _END = re.compile(r"(?<=[.!?])[\"')\]*`]{0,3}\s+(?=[^a-z\s])|(?<=[。\uff01\uff1f])(?!$)")
 # What looks like the end of a sentence and is a title, an initial, a day or a number in a list.
@@ -46,12 +41,11 @@ _GOES_ON = re.compile(
     r"|Inc|Ltd|Jr|e\.g|i\.e|z\.B|bzw|etc)\.$|/\.\.\.$"
 )
 # The number of an item stays: users answer with it.
-_BULLETS = ("-", "*", "•", "+")
 _ITEM = re.compile(r"^\s{0,24}[-*•+]\s+")
 # Where a link leads on this machine is in its words mostly, and costs more than they do.
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\((?:/|file:|\.{1,2}/)[^)\s]{1,300}\)")
-_WRAP, _WRAPPED = re.compile(r"(?<=[^\s.!?:|`>])\n(?=[ \t]{0,12}[a-z]{1,20}[ ,'])"), 60
-"""Where a line goes on in the next one, and how long a line is that somebody wrapped."""
+_WRAP = re.compile(r"\n(?<=[^\n]{60}\n)(?<=[^\s.!?:|`>]\n)(?=[ \t]{0,12}[a-z]{1,20}[ ,'])")
+"""Where somebody wrapped a long line in the middle of a sentence."""
 _RULES = "|:+=_*-"
 _RULE = re.compile(rf"[\s{_RULES}]*")
 _TAG = re.compile(r"</?[A-Za-z][\w-]{0,40}>")
@@ -74,8 +68,7 @@ def _units(text: str) -> tuple[str, ...]:
     found: list[str] = []
     announced = ""
     in_table = False
-    read = _WRAP.sub(_unwrapped, _ends(text))
-    for block in _blocks(_LINK.sub(r"\1", read) if "](" in read else read):
+    for block in _blocks(text):
         line = " ".join(block.replace("**", "").split())
         if not line or (line[0] in _RULES and _RULE.fullmatch(line)):
             if line.startswith("|") and found and " | " in found[-1]:
@@ -97,7 +90,7 @@ def _units(text: str) -> tuple[str, ...]:
             found += [f"{announced} {line}"] if is_short else [announced, line][not announced :]
             announced = ""
             continue
-        parts = list(_parted(line))
+        parts = list(_sentences(line))
         if is_row and not announced and len(parts) == 1:
             # A row without its head tells little: a small table is one unit.
             if len(found[-1]) + len(line) < _WIDEST:
@@ -115,27 +108,17 @@ def _units(text: str) -> tuple[str, ...]:
 _remembered = lru_cache(maxsize=2048)(_units)
 
 
-def _unwrapped(end: re.Match[str]) -> str:
-    """Return what stands for the end of a line: nothing but a blank where a sentence goes on."""
-    is_long = end.start() - end.string.rfind("\n", 0, end.start()) > _WRAPPED
-    return " " if is_long else "\n"
-
-
 def led(found: list[str]) -> list[str]:
     """Return units with a short beginning ("Done.", "Good catch!") joined to what it begins."""
-    if len(found) > 1 and _is_short(found[0]) and not is_code(found[1]):
-        return [f"{found[0]} {found[1]}", *found[2:]]
-    return found
+    if len(found) < 2 or len(found[0]) >= _LEAD or is_code(found[1]):
+        return found
+    is_short = found[0].count(" ") < _FEW and len(_DENSE.findall(found[0])) <= _FEW
+    return [f"{found[0]} {found[1]}", *found[2:]] if is_short else found
 
 
 def is_dense(text: str) -> bool:
     """Say whether a text is in a script that does not part its words."""
     return not text.isascii() and _DENSE.search(text) is not None
-
-
-def _is_short(unit: str) -> bool:
-    """Say whether a unit is too short to be told alone: a few words, or letters that are words."""
-    return len(unit) < _LEAD and unit.count(" ") < _FEW and len(_DENSE.findall(unit)) <= _FEW
 
 
 def is_code(unit: str) -> bool:
@@ -155,70 +138,53 @@ def clip_words(text: str, width: int) -> str:
     return f"{cut.rstrip(' ,;:-')}…"
 
 
-def _ends(text: str) -> str:
-    if len(text) <= _READ:
-        return text
-    front = text[: _READ * 2 // 3].rpartition("\n")
-    back = text[-_READ // 3 :].partition("\n")
-    return f"{front[0] or front[2]}\n\n{back[2] or back[0]}"
-
-
 def _blocks(text: str) -> Iterator[str]:
-    """Yield lines, and blocks of code whole where they are short."""
-    fence, held = "", list[str]()
-    for line in text.split("\n"):
+    """Yield lines, and blocks of code as one as far as they are short."""
+    if len(text) > _READ:
+        front = text[: _READ * 2 // 3].rpartition("\n")
+        back = text[-_READ // 3 :].partition("\n")
+        text = f"{front[0] or front[2]}\n\n{back[2] or back[0]}"
+    text = _WRAP.sub(" ", text)
+    fence, held, left = "", list[str](), _CODE
+    for line in (_LINK.sub(r"\1", text) if "](" in text else text).split("\n"):
         mark = line.strip()
-        if fence:
-            if mark.startswith(fence):
-                yield from _code(held)
-                fence, held = "", []
-            else:
-                held.append(line)
+        if fence and not mark.startswith(fence):
+            left -= len(line) + 1
+            held += line.split() if left >= 0 else []
+        elif fence:
+            if held:
+                yield f"`{' '.join(held)}`"
+            fence, held, left = "", [], _CODE
         elif mark.startswith(("```", "~~~")):
             fence = mark[:3]
         else:
-            yield (_ITEM.sub("", line, count=1) or line) if mark.startswith(_BULLETS) else line
-    yield from _code(held)
+            yield (_ITEM.sub("", line, count=1) or line) if mark[:1] in "-*•+" else line
+    if held:
+        yield f"`{' '.join(held)}`"
 
 
-def _code(lines: list[str]) -> Iterator[str]:
-    kept: list[str] = []
-    left = _CODE
-    for line in lines:
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
-    if any(map(str.strip, kept)):
-        yield f"`{' '.join(' '.join(kept).split())}`"
-
-
-def _parted(line: str) -> Iterator[str]:
+def _sentences(line: str) -> Iterator[str]:
+    """Yield the sentences of a line; one that is too long is parted between words."""
     start = 0
-    for end in _END.finditer(line):
+    for end in (*_END.finditer(line), None):
+        stop, after = end.span() if end else (len(line), len(line))
         # Only the last word is looked at: a text of nothing but initials would be read for ever.
-        word = line[max(start, end.start() - _LAST_WORD) : end.start()]
-        if not _GOES_ON.search(word) and (part := line[start : end.start()].strip()):
-            yield from _narrow(part)
-            start = end.end()
-    if rest := line[start:].strip():
-        yield from _narrow(rest)
-
-
-def _narrow(part: str) -> Iterator[str]:
-    while len(part) > _WIDEST:
-        cut = max(part.rfind(mark, _WIDEST // 2, _WIDEST) for mark in (" ", "\uff0c", "、"))
-        if cut < 0:
-            # One endless word is a blob: no part of it says anything.
-            before, after = part.rfind(" ", 0, _WIDEST), part.find(" ", _WIDEST)
-            if before > 0:
-                yield part[:before].strip()
-            part = part[after + 1 :].strip() if after >= 0 else ""
+        if end and _GOES_ON.search(line[max(start, stop - _LAST_WORD) : stop]):
             continue
-        yield part[: cut + 1].strip()
-        part = part[cut + 1 :].strip()
-    if part:
-        yield part
+        if part := line[start:stop].strip():
+            start = after
+        while len(part) > _WIDEST:
+            cut = max(part.rfind(mark, _WIDEST // 2, _WIDEST) for mark in (" ", "\uff0c", "、"))
+            if cut < 0:
+                # One endless word is a blob: no part of it says anything.
+                first, part = part[:_WIDEST].rpartition(" ")[0], part[_WIDEST:].partition(" ")[2]
+            else:
+                first, part = part[: cut + 1].rstrip(), part[cut + 1 :]
+            part = part.strip()
+            if first:
+                yield first
+        if part:
+            yield part
 
 
 @lru_cache(maxsize=16_384)
@@ -230,22 +196,21 @@ def telling_words(text: str) -> frozenset[str]:
     )
 
 
-def _held(unit: str) -> set[str]:
-    """Return the words of a unit without case, each once."""
-    if unit.isascii():
-        return set(_WORD.findall(unit.lower()))
-    # Letters of other scripts may become several, and not all of them belong to words.
-    return set(map(str.casefold, _WORD.findall(unit)))
-
-
 class Rarity:
     """How rare words are in one conversation, by how many of its units they stand in."""
 
     def __init__(self, told: Iterable[str]) -> None:
         """Count the words of the units."""
         self._known: dict[str, tuple[str, float]] = {}
-        """Words, each in one case and with its worth where it does not begin a unit."""
-        self._found = Counter(chain.from_iterable(map(_held, told)))
+        """Words, each in one case and with its worth."""
+        # Letters of other scripts may become several in one case, and not all are those of words.
+        words = (
+            set(_WORD.findall(unit.lower()))
+            if unit.isascii()
+            else set(map(str.casefold, _WORD.findall(unit)))
+            for unit in told
+        )
+        self._found = Counter(chain.from_iterable(words))
 
     def density(self, unit: str) -> float:
         """Return what a unit holds per word: names and numbers count most, then rare words."""
@@ -257,93 +222,59 @@ class Rarity:
         if is_dense(unit):
             names = sum(1 for word in words if _NAME.search(word))
             return min(0.55 + 2.0 * names / (len(unit) / 2 + 3), 1.3)
-        first = words[0].casefold()
-        held = self._worth(words[0], first, first=True)
-        seen = {first}
-        known = self._known
-        for word in words[1:]:
-            found = known.get(word)
-            if found is None:
+        # Every sentence begins with a capital letter, and not with a name.
+        words[0] = words[0][0].lower() + words[0][1:]
+        held, seen, known = 0.0, set[str](), self._known
+        for word in words:
+            if (found := known.get(word)) is None:
                 folded = word.casefold()
-                found = known[word] = folded, self._worth(word, folded, first=False)
-            folded, worth = found
-            if folded not in seen:
-                seen.add(folded)
-                held += worth
+                times = self._found[folded]
+                if _NAME.search(word):
+                    worth = 1.8 if times <= 3 else 1.1 if times <= 8 else 0.5
+                elif word[0].isupper() and len(word) > 1:
+                    worth = 1.4 if times <= 12 else 0.8
+                else:
+                    worth = 1.0 if times <= 2 else 0.5 if times <= 6 else 0.1
+                    worth *= len(word) > 3
+                known[word] = found = folded, worth
+            if found[0] not in seen:
+                seen.add(found[0])
+                held += found[1]
         return min(held / (len(words) + 3), 1.3)
-
-    def _worth(self, word: str, folded: str, *, first: bool) -> float:
-        times = self._found[folded]
-        if _NAME.search(word):
-            return 1.8 if times <= 3 else 1.1 if times <= 8 else 0.5
-        if word[0].isupper() and not first and len(word) > 1:
-            return 1.4 if times <= 12 else 0.8
-        if len(word) < 4:
-            return 0.0
-        return 1.0 if times <= 2 else 0.5 if times <= 6 else 0.1
 
 
 MORE = "+"
 """The label of what a change contained, which follows the change itself."""
+_OF_MODEL = 30.0
+"""What a model wrote of the turns goes before what the turns tell themselves, but for the state."""
 
 
 class StatementKind(StrEnum):
-    """What a statement is."""
+    """What a statement is, what it is worth per token, and how fast that falls with age."""
 
-    ASK = "ask"
-    """What a user asked for or told, in their words."""
-    CONSTRAINT = "constraint"
-    """A rule or a preference that a user stated."""
-    VALUE = "value"
-    """A user's own statement of a name, a number, a date, with its subject."""
-    DECISION = "decision"
-    """What was settled, with its reason."""
-    RESULT = "result"
-    """How something ended: the words that concluded a turn, a test, a failure."""
-    CHANGE = "change"
-    """An action that changed something."""
-    OPEN = "open"
-    """What is not finished: the task, a plan item, a blocker, an ask without an answer."""
-    STATE = "state"
-    """What is true now: where, on what branch, which files."""
-    TOLD = "told"
-    """What somebody told in a conversation without work."""
-    REPLY = "reply"
-    """More of the words that concluded a turn."""
-    DETAIL = "detail"
-    """What a change contained, or a report said."""
-    REMARK = "remark"
-    """What the assistant said on its way."""
-    LOOK = "look"
-    """An action that only looked: a file read, a search, a listing."""
-
-
-class _Weight(NamedTuple):
-    """What a kind is worth per token, and how fast that falls with what was said since."""
-
+    _value_: str
     worth: float
     fading: float
 
+    def __new__(cls, name: str, worth: float, fading: float) -> StatementKind:
+        """Make a kind whose value is its name."""
+        kind = str.__new__(cls, name)
+        kind._value_, kind.worth, kind.fading = name, worth, fading
+        return kind
 
-_WEIGHTS = {
-    StatementKind.OPEN: _Weight(60.0, 0.0),
-    StatementKind.STATE: _Weight(40.0, 0.0),
-    StatementKind.CONSTRAINT: _Weight(24.0, 0.05),
-    StatementKind.ASK: _Weight(9.0, 0.35),
-    StatementKind.VALUE: _Weight(14.0, 0.1),
-    StatementKind.DECISION: _Weight(13.0, 0.3),
-    StatementKind.RESULT: _Weight(12.0, 0.4),
-    StatementKind.CHANGE: _Weight(3.5, 0.6),
-    StatementKind.TOLD: _Weight(8.0, 0.1),
-    StatementKind.REPLY: _Weight(8.5, 0.5),
-    StatementKind.DETAIL: _Weight(2.0, 0.8),
-    StatementKind.REMARK: _Weight(3.0, 0.8),
-    StatementKind.LOOK: _Weight(1.0, 1.2),
-}
-
-
-_OF_MODEL = 30.0
-"""What a model wrote of the turns goes before what the turns tell themselves, but for the state."""
+    ASK = "ask", 9.0, 0.35  # what a user asked for or told, in their words
+    CONSTRAINT = "constraint", 24.0, 0.05  # a rule or a preference that a user stated
+    VALUE = "value", 14.0, 0.1  # a user's own statement of a name, a number, a date
+    DECISION = "decision", 13.0, 0.3  # what was settled, with its reason
+    RESULT = "result", 12.0, 0.4  # how a turn, a test or something else ended
+    CHANGE = "change", 3.5, 0.6  # an action that changed something
+    OPEN = "open", 60.0, 0.0  # the task, a plan item, a blocker, an ask without an answer
+    STATE = "state", 40.0, 0.0  # what is true now: where, on what branch, which files
+    TOLD = "told", 8.0, 0.1  # what somebody told in a conversation without work
+    REPLY = "reply", 8.5, 0.5  # more of the words that concluded a turn
+    DETAIL = "detail", 2.0, 0.8  # what a change contained, or a report said
+    REMARK = "remark", 3.0, 0.8  # what the assistant said on its way
+    LOOK = "look", 1.0, 1.2  # an action that only looked: a file read, a search, a listing
 
 
 NOW = frozenset(
@@ -394,5 +325,4 @@ class Statement:
         """Return what it is worth per token, by how many times the record's size was said since."""
         if self.origin is Origin.MODEL:
             return _OF_MODEL * self.density
-        worth, fading = _WEIGHTS[self.kind]
-        return worth * self.density * (1.0 + age) ** -fading
+        return self.kind.worth * self.density * (1.0 + age) ** -self.kind.fading

@@ -8,20 +8,13 @@ then what was said on the way; the user's words and the words that concluded the
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from itertools import chain, groupby, pairwise, zip_longest
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import PASSED, is_check, only_looked, told
 from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
-from holdfast.summary.cues import (
-    is_acknowledgement,
-    is_decision,
-    is_question,
-    is_standing_rule,
-    is_value,
-)
+from holdfast.summary.cues import is_acknowledgement, is_decision, is_question, is_said_of, is_value
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import SECTIONS
 from holdfast.summary.state import work_of
@@ -44,17 +37,16 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Rarity
     from holdfast.summary.turns import Remark, Turn
 
-USER, NOTED, ASSISTANT, PLAN = "User", "Noted", "Assistant", "Plan"
-_CHOSEN = "Refers to"
+USER, NOTED, ASSISTANT, PLAN, _CHOSEN = "User", "Noted", "Assistant", "Plan", "Refers to"
 SPEAKERS = (USER, _CHOSEN, NOTED, ASSISTANT, PLAN, UNVERIFIED)
 _GAP = " … "
-_OF_USER = 2.0
-_LONG = 800
-"""Characters of a message after which more of it is worth half."""
+_OF_USER, _LONG = 2.0, 800
+"""How much more a user's words are worth, and characters after which those of a message lose half.
+"""
+_THIN = 16
+"""Bytes of a message that tells nothing without what came of it: "yes", "continue"."""
 _DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
-_THIN = 16
-"""Bytes of a message that is told only with what came of it."""
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
@@ -62,16 +54,18 @@ LOOKS = frozenset({"READ", "SEARCHED", "FETCHED"})
 """What was done and changed nothing; a command that ran may have said something."""
 _RAN = re.compile(r'(?<="); ')
 """What stands between commands that are told on one line, each with what it answered."""
+_LINE = re.compile(r"^(?:[^\S\n]*(?:```|~~~).*\n(?:.*\n)*?[^\S\n]*(?:```|~~~).*|.*)$", re.MULTILINE)
+"""A line of an entry, or a whole block of code."""
 _BEGINNING = 80
 _SETTLES = re.compile(r"(?:i|we)(?:'ll| will) (?:use|keep|go with|stay with)\b", re.IGNORECASE)
 _NARRATION = re.compile(
     r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
-    r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to|"
-    r"i should|now i|"
-    r"time to|checking|running|reading|looking|searching|here's the|now (?:update|add|run)|"
-    r"now the [^.!?]{1,60}[:…]$|lass mich|ich werde|jetzt \w+ ich|schauen wir|"
-    r"ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou |сейчас (?:я |мы )?\w+(?:[юу]|ем|им)\b|"
-    r"давай|посмотр|让我|我来|我先|现在(?:让|我|来|开始|去)|接下来|まず|次に|では)",
+    r"(?:let me|let's|i'll|i will|i(?:'m| am) (?:now |also |just )?\w+ing|i need to|i want to"
+    r"|i should|now i|time to|checking|running|reading|looking|searching|here's the"
+    r"|now (?:update|add|run)|now the [^.!?]{1,60}[:…]$|lass mich|ich werde|jetzt \w+ ich"
+    r"|schauen wir|ich (?:schaue|prüfe|sehe)|voy a|déjame|je vais|vou |давай|посмотр"
+    r"|сейчас (?:я |мы )?\w+(?:[юу]|ем|им)\b|让我|我来|我先|现在(?:让|我|来|开始|去)|接下来"
+    r"|まず|次に|では)",
     re.IGNORECASE,
 )
 
@@ -81,11 +75,16 @@ def narrates(unit: str) -> bool:
     return _NARRATION.match(unit[:_BEGINNING].replace("\u2019", "'")) is not None
 
 
+def announces(entry: str) -> bool:
+    """Say whether an entry is narration that only announces what follows."""
+    return entry.endswith(COLONS) and narrates(entry)
+
+
 def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Statement]:
     """Yield what the turns tell, oldest first; the first of them is entry number `first`."""
     works = any(turn.older or any(True for _ in turn.deeds) for turn in turns)
-    for number, turn in enumerate(turns, first):
-        after = turns[number - first + 1] if number - first + 1 < len(turns) else None
+    pairs = zip(turns, (*turns[1:], None), strict=False)
+    for number, (turn, after) in enumerate(pairs, first):
         yield from _Telling(turn, number, rarity, works=works).statements(after)
 
 
@@ -101,41 +100,47 @@ class _Telling:
 
     def statements(self, after: Turn | None) -> Iterator[Statement]:
         yield from self._asks()
-        turn = self._turn
+        turn, reply = self._turn, self._turn.reply
         if turn.chosen:
             named = titles(turn.chosen)
             yield self._one(StatementKind.DECISION, named, 1.0, _CHOSEN, turn.place)
         if turn.older:
-            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", label=NOTED)
-        reply = turn.reply
-        repeated = _repeated(turn)
+            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", 1.0, NOTED)
+        checks = {
+            at: work_of(step)[-1]
+            for at, step in enumerate(turn.steps)
+            if isinstance(step, Deed) and is_check(step)
+        }
+        # Of a check that ran several times in the turn the last run tells how it ended.
+        last = {work: at for at, work in checks.items()}
         for at, step in enumerate(turn.steps):
             if isinstance(step, Deed):
-                if at not in repeated:
+                if at not in checks or last[checks[at]] == at:
                     yield from self._deed(step)
             elif step is not reply:
-                yield from self._remark(step)
+                for unit in units(step.text):
+                    density = self._rarity.density(unit)
+                    if density > _DECISIVE and _decides(unit):
+                        yield self._one(StatementKind.DECISION, unit, density, "", step.place)
+                    else:
+                        density *= 0.25 if narrates(unit) else 1.0
+                        yield self._one(StatementKind.REMARK, unit, density, NOTED, step.place)
         if reply is not None:
             asks = after.asks if after is not None and not after.chosen else []
             yield from self._reply(reply, answered=bool(asks) and len(asks[0].encode()) < 40)
         elif turn.interrupted:
-            yield self._one(StatementKind.REMARK, "interrupted by the user", label=NOTED)
+            yield self._one(StatementKind.REMARK, "interrupted by the user", 1.0, NOTED)
 
     def _one(
-        self,
-        kind: StatementKind,
-        text: str,
-        density: float = 1.0,
-        label: str = "",
-        message: int = -1,
-        *,
-        head: bool = False,
+        self, kind: StatementKind, text: str, density: float, label: str, message: int = -1
     ) -> Statement:
         self._order += 1
-        entry, order = self._number, self._order
-        return Statement(
-            kind, text, "actions", entry, order, density, label, message=message, is_head=head
-        )
+        section, entry, order = "actions", self._number, self._order
+        if kind is StatementKind.DECISION and not label:
+            section, entry = "decisions", entry * PLACES + order
+        is_head = kind is StatementKind.ASK and order == 1
+        place = section, entry, order
+        return Statement(kind, text, *place, density, label, message=message, is_head=is_head)
 
     def _asks(self) -> Iterator[Statement]:
         for words, message in zip(self._turn.asks, self._turn.places, strict=True):
@@ -145,16 +150,13 @@ class _Telling:
                 continue
             before = 0
             for place, unit in enumerate(parts):
-                if place and self._turn.is_far and not (is_standing_rule(unit) or is_value(unit)):
+                if place and self._turn.is_far and not is_said_of(unit):
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
-                head = place == 0 and self._order == 0
-                is_alone = head and len(parts) == 1 and not self._turn.chosen
-                if is_alone and len(unit.encode("utf-8", "surrogatepass")) < _THIN:
-                    # "Yes" and "continue" tell nothing without what came of them.
-                    density = 0.2
-                elif head:
-                    density = max(density, 1.1)
+                if place == self._order == 0:
+                    is_alone = len(parts) == 1 and not self._turn.chosen
+                    is_thin = is_alone and len(unit.encode("utf-8", "surrogatepass")) < _THIN
+                    density = 0.2 if is_thin else max(density, 1.1)
                 elif is_acknowledgement(unit):
                     density *= 0.2
                 elif place == len(parts) - 1:
@@ -163,7 +165,7 @@ class _Telling:
                     # Of a long message its beginning and its end say what is wanted.
                     density *= 0.6 * _LONG / (_LONG + before)
                 before += len(unit)
-                yield self._one(StatementKind.ASK, unit, density, USER, message, head=head)
+                yield self._one(StatementKind.ASK, unit, density, USER, message)
 
     def _talk(self, parts: Sequence[str], label: str, message: int) -> Iterator[Statement]:
         """Yield what was told where nothing was done: small talk and questions tell little."""
@@ -187,7 +189,7 @@ class _Telling:
         reply = self._turn.reply
         if line.verb == "COMMITTED" and reply and line.line.partition(" ")[0] in reply.text:
             density *= 0.3
-        if line.line.endswith(PASSED) or f"{PASSED} " in line.line:
+        if f"{PASSED} " in f"{line.line} ":
             # The newest check is told of the state; what was right before, its turn's words tell.
             density *= 0.75
         yield self._one(line.kind, line.line, density, label, deed.place)
@@ -198,19 +200,6 @@ class _Telling:
             density = min(self._rarity.density(line.detail), density)
             yield self._one(StatementKind.DETAIL, line.detail, density, MORE, deed.place)
 
-    def _remark(self, remark: Remark) -> Iterator[Statement]:
-        for unit in units(remark.text):
-            density = self._rarity.density(unit)
-            if density > _DECISIVE and _decides(unit):
-                yield self._decision(unit, density, remark.place)
-            else:
-                density *= 0.25 if narrates(unit) else 1.0
-                yield self._one(StatementKind.REMARK, unit, density, NOTED, remark.place)
-
-    def _decision(self, unit: str, density: float, message: int) -> Statement:
-        stated = self._one(StatementKind.DECISION, unit, density, "", message)
-        return replace(stated, section="decisions", entry=self._number * PLACES + self._order)
-
     def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
         parts = led(units(reply.text))[: 1 if self._turn.is_far else None]
         if not self._works:
@@ -219,16 +208,14 @@ class _Telling:
         telling = (at for at, each in enumerate(parts) if not is_code(each))
         first = next((at for at in telling if not parts[at].endswith(COLONS)), 0)
         for place, unit in enumerate(parts):
-            density = self._concluding(unit)
-            kind = StatementKind.REPLY
+            kind, density, label = StatementKind.REPLY, self._concluding(unit), ASSISTANT
             if place == first:
                 kind, density = StatementKind.RESULT, max(density, 0.8)
             elif density > _DECISIVE and _decides(unit):
-                yield self._decision(unit, density, reply.place)
-                continue
-            if answered and place == len(parts) - 1 and is_question(unit):
+                kind, label = StatementKind.DECISION, ""
+            if label and answered and place == len(parts) - 1 and is_question(unit):
                 kind, density = StatementKind.RESULT, 1.0
-            yield self._one(kind, unit, density, ASSISTANT, reply.place)
+            yield self._one(kind, unit, density, label, reply.place)
 
     def _concluding(self, unit: str) -> float:
         """Return the density of a conclusion: what the whole talk is about is in common words."""
@@ -236,76 +223,47 @@ class _Telling:
         return density if is_code(unit) else _CONCLUDES + (1 - _CONCLUDES) * density
 
 
-def _repeated(turn: Turn) -> set[int]:
-    """Return the places of checks that ran again in the turn: the last run tells how it ended."""
-    places: set[int] = set()
-    seen: set[tuple[str, ...]] = set()
-    for at in range(len(turn.steps) - 1, -1, -1):
-        step = turn.steps[at]
-        if isinstance(step, Deed) and is_check(step):
-            work = work_of(step)[-1]
-            if work in seen:
-                places.add(at)
-            seen.add(work)
-    return places
-
-
 def _decides(unit: str) -> bool:
     """Say whether a unit is a sentence that settles something; a row of a table is none."""
     is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
-    if not is_sentence or " | " in unit or not is_decision(unit):
-        return False
-    if claim_in(unit) is not None:
+    if not is_sentence or " | " in unit or not is_decision(unit) or claim_in(unit):
         # What an assistant says of the user is told as its words.
         return False
     return not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
 
 
 def entry_text(statements: Sequence[Statement]) -> str:
-    """Return the entry that chosen statements of one turn make, in their order."""
+    """Return the entry that chosen statements of one turn make, in their order.
+
+    What was done with one tool stands on a line, each target once with all that changed in it.
+    """
     lines: list[str] = []
-    for label, run in groupby(_with_details(statements), key=lambda pair: pair[0].label):
+    details = {each.order - 1: each.text for each in statements if each.label == MORE}
+    told = (each for each in statements if each.label != MORE)
+    for label, run in groupby(told, key=lambda each: each.label):
         members = list(run)
         if label in (*SPEAKERS, ""):
-            words = _joined([each for each, _ in members])
+            words = members[0].text
+            for before, each in pairwise(members):
+                words += (" " if each.order == before.order + 1 else _GAP) + each.text
             quoted = f'"{words}"' if label == USER else words
             lines.append(f"{label}: {quoted}" if label else quoted)
         else:
+            parts: dict[str, dict[str, None]] = {}
+            for each in members:
+                known = parts.setdefault(each.text, {})
+                if each.order in details:
+                    known[details[each.order]] = None
+            deeds = "; ".join(": ".join(filter(None, (on, " | ".join(parts[on])))) for on in parts)
             verb, _, tool = label.partition("|")
-            lines.append(f"{verb} {_deeds(members)} [tool: {tool}]")
+            lines.append(f"{verb} {deeds} [tool: {tool}]")
     return "\n".join(lines)
-
-
-def _with_details(statements: Sequence[Statement]) -> Iterator[tuple[Statement, str]]:
-    """Yield the statements, each with what the change that it tells of contained."""
-    for each, after in zip_longest(statements, statements[1:]):
-        if each.label != MORE:
-            follows = after is not None and (after.label, after.order) == (MORE, each.order + 1)
-            yield each, after.text if after is not None and follows else ""
-
-
-def _joined(members: Sequence[Statement]) -> str:
-    text = members[0].text
-    for before, each in pairwise(members):
-        text += (" " if each.order == before.order + 1 else _GAP) + each.text
-    return text
-
-
-def _deeds(members: Sequence[tuple[Statement, str]]) -> str:
-    """Return deeds of one tool on a line, each target once with all that was done to it."""
-    parts: dict[str, list[str]] = {}
-    for each, detail in members:
-        parts.setdefault(each.text, []).extend([detail] if detail else [])
-    return "; ".join(
-        f"{target}: {' | '.join(dict.fromkeys(details))}" if details else target
-        for target, details in parts.items()
-    )
 
 
 def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
     """Yield the statements of an entry that a record has, whoever wrote it."""
     known = SECTIONS[section].kind if section in SECTIONS else None
-    for line in _lines(entry):
+    for line in _LINE.findall(entry):
         text = line.strip()
         if done := _TOOL.match(text):
             verb, words, tool = done.groups()
@@ -334,18 +292,3 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
                 kind = StatementKind.DECISION
             density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
             yield Statement(kind, unit, label=label, density=density)
-
-
-def _lines(entry: str) -> Iterator[str]:
-    """Yield the lines of an entry, and a block of code as one."""
-    held: list[str] = []
-    for line in entry.split("\n"):
-        is_fence = line.lstrip().startswith(("```", "~~~"))
-        if held or is_fence:
-            held.append(line)
-        if not held:
-            yield line
-        elif is_fence and len(held) > 1:
-            yield "\n".join(held)
-            held = []
-    yield from held

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.summary.brief import shortened
 from holdfast.summary.choices import BACK, chosen
+from holdfast.summary.tracing import letters
 from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
     from holdfast.summary.brief import Sizes
     from holdfast.transcript import Message, ToolResult
 
-_READ_OF_COMMAND = 20_000
-_DOCUMENTS = 20
+_READ_OF_COMMAND, _DOCUMENTS = 20_000, 20
 _SIGNS = (">", "sed ", "tee ", "open(", "write_text")
-
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]{0,4}['\"]?(\w{1,40})['\"]?([^\n]{0,2000})\n")
 # A quote that never closes runs to the end, so that no text is read twice.
 _QUOTED = re.compile(r"'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\\?\Z)", re.DOTALL)
@@ -54,8 +53,17 @@ def written_files(command: str) -> tuple[str, ...]:
         return ()
     read = command[:_READ_OF_COMMAND]
     bare = unquoted(read)
-    found = [*_edited(bare), *_REDIRECT.findall(bare), *_TEE.findall(bare), *_scripted(read)]
-    return tuple(dict.fromkeys(path for path in found if _is_file(path)))
+    found: list[str] = []
+    for names in map(str.split, _SED.findall(bare)):
+        if any(name.startswith(("-i", "--in-place")) for name in names):
+            plain = [name for name in names if not name.startswith("-")]
+            # Without `-e` the first plain word is the script.
+            found += [name for name in plain["-e" not in names :] if _QUOTE not in name]
+    found += _REDIRECT.findall(bare) + _TEE.findall(bare)
+    if _SCRIPT.search(read):
+        found += ["".join(groups) for groups in _OPENED.findall(read)]
+    files = (path for path in found if not path.startswith("/dev/") and _PATH.fullmatch(path))
+    return tuple(dict.fromkeys(files))
 
 
 @lru_cache(maxsize=1024)
@@ -86,30 +94,12 @@ def document_in(command: str) -> str:
     return re.split(rf"^\s*{re.escape(found[1])}\s*$", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-def _edited(bare: str) -> Iterator[str]:
-    for words in _SED.findall(bare):
-        names = words.split()
-        if not any(name.startswith(("-i", "--in-place")) for name in names):
-            continue
-        plain = [name for name in names if not name.startswith("-")]
-        # Without `-e` the first plain word is the script.
-        yield from (name for name in plain[0 if "-e" in names else 1 :] if _QUOTE not in name)
-
-
-def _scripted(command: str) -> Iterator[str]:
-    if _SCRIPT.search(command):
-        yield from ("".join(groups) for groups in _OPENED.findall(command))
-
-
-def _is_file(path: str) -> bool:
-    return not path.startswith("/dev/") and _PATH.fullmatch(path) is not None
-
-
-_PLACES = ("workdir", "cwd")
-_OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
+_BESIDE = {
+    Family.SHELL: ("workdir", "cwd"),
+    Family.WRITE: ("old_string", "old_str", "oldText", "old_text", "oldString", "search"),
+}
 """Arguments in which tools are told where to run, and what to replace."""
-_GIST = 400
-_CHARACTERS = 160_000
+_GIST, _CHARACTERS = 400, 160_000
 _TARGET, _WRITTEN = (2_000, 2_000, 0), (4_000, 4_000, 0)
 _ANSWER, _BEGINNING = (3_500, 2_000, 1_500), 400
 """How much is read of an answer, and of one that only shows whether the call was let."""
@@ -149,8 +139,10 @@ class Deed:
         """Say whether the call is known to have failed."""
         if self.ended is None or not self.ended.failed:
             return False
+        if self.ended.exit_code != 1 or self.action.family is not Family.SHELL:
+            return True
         # What only looks for something ends with 1 where it is not there.
-        return self.ended.exit_code != 1 or not _FINDS.match(_last_step(self.action))
+        return not _FINDS.match(_STEP.split(unquoted(self.action.target).strip())[-1])
 
     @property
     def rejected(self) -> bool:
@@ -159,13 +151,6 @@ class Deed:
         # Most answers name no user, and to look for a word costs a tenth of trying the pattern.
         is_likely = "user" in said or "User" in said or "denied by" in said
         return is_likely and _REJECTED.search(said) is not None
-
-
-def _last_step(action: Action) -> str:
-    """Return the part of a command line whose exit code is that of the whole."""
-    if action.family is not Family.SHELL:
-        return ""
-    return _STEP.split(unquoted(action.target).strip())[-1]
 
 
 @quickly_made
@@ -229,7 +214,11 @@ def read_turns(
     place `gap`, where a summary stood. What stands first in a conversation that the messages
     open is nobody's output.
     """
-    first = _first_read(messages, closely)
+    first = len(messages)
+    while first and closely > 0:
+        first -= 1
+        if messages[first].role is Role.ASSISTANT:
+            closely -= max(len(messages[first].calls), 1)
     results = {
         result.call_id: result
         for message in messages[first:]
@@ -237,25 +226,21 @@ def read_turns(
         for result in message.results
     }
     turns, older = [Turn(0)], [0]
-    # What follows a summary does not open a conversation.
-    spoken, said = not opens, deque[str](maxlen=BACK)
-    assistant, user = Role.ASSISTANT, Role.USER
+    said = deque[str](maxlen=BACK)
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
             older.append(0)
         role = message.role
-        spoken = spoken or role is assistant
-        if role is assistant and message.synthetic is None:
+        opens = opens and role is not Role.ASSISTANT
+        if role is Role.ASSISTANT and message.synthetic is None:
             if (text := message.text) and not text.isspace():
                 said.appendleft(text)
-                turns[-1].steps.extend(_remarks(messages, index, text))
-            if index < first:
-                older[-1] += len(message.calls)
-            else:
-                turns[-1].steps.extend(_deeds(messages, index, results, toolkit))
-        elif role is user:
-            if words := said_at(messages, index, opens=not spoken):
+            closely_read = results if index >= first else None
+            turns[-1].steps.extend(_steps(messages, index, closely_read, toolkit))
+            older[-1] += len(message.calls) * (index < first)
+        elif role is Role.USER:
+            if words := said_at(messages, index, opens=opens):
                 last = turns[-1]
                 if not last.asks or last.steps or older[-1] or last.interrupted:
                     turns.append(Turn(index))
@@ -265,13 +250,9 @@ def read_turns(
                 turns[-1].chosen.extend(chosen(words, said))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
                 turns[-1] = replace(turns[-1], interrupted=True)
-    turns = [replace(turn, older=calls) for turn, calls in zip(turns, older, strict=True)]
-    told = [turn for turn in turns if turn.asks or turn.steps or turn.older]
+    pairs = zip(turns, older, strict=True)
+    told = [replace(turn, older=calls) for turn, calls in pairs if turn.asks or turn.steps or calls]
     return _bounded(told, characters, toolkit.redact)
-
-
-def _gist(text: str, redact: Callable[[str], str]) -> str:
-    return text if len(text) <= _GIST else opening(text, _GIST, redact)
 
 
 def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list[Turn]:
@@ -285,89 +266,62 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
                 kept.append(step)
                 continue
             # What is said on the way is told of the newest turns alone.
-            if left > (far if place else 0):
+            if left > (far if place else 0) or (place == 0 and len(step.text) <= _GIST):
                 kept.append(step)
             elif place == 0:
-                kept.append(replace(step, text=_gist(step.text, redact)))
+                kept.append(replace(step, text=opening(step.text, _GIST, redact)))
             left -= len(step.text)
         is_far = left <= 0
-        asks = [_gist(words, redact) for words in turn.asks] if is_far else turn.asks
-        left -= sum(map(len, asks))
+        asks = [
+            opening(words, _GIST, redact) if is_far and len(words) > _GIST else words
+            for words in turn.asks
+        ]
         bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
+        left -= sum(map(len, asks))
     return bounded[::-1]
 
 
-def _first_read(messages: Sequence[Message], closely: int) -> int:
-    """Return the message from which on there are at least so many calls."""
-    for index in range(len(messages) - 1, -1, -1):
-        if messages[index].role is Role.ASSISTANT:
-            closely -= max(len(messages[index].calls), 1)
-            if closely <= 0:
-                return index
-    return 0
-
-
-def _deeds(
-    messages: Sequence[Message], index: int, results: dict[str, ToolResult], toolkit: Toolkit
-) -> Iterator[Deed]:
-    """Yield the calls of a message, or the command in its fence that was run.
+def _steps(
+    messages: Sequence[Message], index: int, results: dict[str, ToolResult] | None, toolkit: Toolkit
+) -> Iterator[Step]:
+    """Yield what a message says, and with `results` its calls or the command in its fence.
 
     A command that no output follows was suggested, not run. Agents that write commands as text
     run one for each message: the last.
     """
-    message = messages[index]
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    for call in calls:
-        action = toolkit.action(call)
-        if action.family is Family.SHELL and not action.files:
-            action = replace(action, files=written_files(action.target))
-        elif action.family is Family.PLAN and isinstance(
-            plan := fields_of(call.arguments).get("plan"), str
-        ):
-            action = replace(action, content=plan)
-        result = results.get(call.id)
-        ended = None if result is None else effect(result, action.family)
-        yield Deed(action, ended, _beside(call.arguments, action.family), index)
-    if calls or "```" not in message.text or not (answer := _answer(messages, index, is_output)):
-        return
-    for command in shell_blocks(message.text, unnamed=True)[-1:]:
-        ended = effect_of_text(answer)
-        files = written_files(command) or _edited_file(command, ended.text)
-        action = Action(Family.SHELL, "bash", command, files=files)
-        yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
-
-
-def _edited_file(command: str, answer: str) -> tuple[str, ...]:
-    """Return the open file that an editor's command changed: only its answer names it."""
-    is_made = command.startswith("create ")
-    if not (is_made or (command.startswith(_EDITS) and _UPDATED in answer)):
-        return ()
-    found = _OPEN_FILE.search(answer)
-    return (found[1],) if found else ()
-
-
-def _beside(arguments: str, family: Family) -> str:
-    keys = _PLACES if family is Family.SHELL else _OLD if family is Family.WRITE else ()
-    if not any(f'"{key}"' in arguments for key in keys):
-        return ""
-    fields = fields_of(arguments)
-    return next((text for key in keys if isinstance(text := fields.get(key), str)), "")
-
-
-def _remarks(messages: Sequence[Message], index: int, text: str) -> Iterator[Remark]:
-    """Yield what a message says beside its action, which is told as what was done."""
-    acts = _acts(messages, index)
+    message, text = messages[index], messages[index].text
+    acts = bool(_answer(messages, index, is_answer))
+    if index + 1 == len(messages) and index > 1 and _answer(messages, index - 2, is_answer):
+        # Nobody could answer the newest yet.
+        acts = bool(shell_blocks(text, unnamed=True))
     words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
     if words and not words.isspace():
         yield Remark(words, index, acts)
-
-
-def _acts(messages: Sequence[Message], index: int) -> bool:
-    """Say whether words are an action that a program answered, or would if they were not last."""
-    if index + 1 < len(messages):
-        return bool(_answer(messages, index, is_answer))
-    was_answered = index > 1 and bool(_answer(messages, index - 2, is_answer))
-    return was_answered and bool(shell_blocks(messages[index].text, unnamed=True))
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    for call in calls if results is not None else ():
+        action = toolkit.action(call)
+        keys = _BESIDE.get(action.family, ())
+        is_beside = any(f'"{key}"' in call.arguments for key in keys)
+        fields = fields_of(call.arguments) if is_beside or action.family is Family.PLAN else {}
+        if action.family is Family.SHELL and not action.files:
+            action = replace(action, files=written_files(action.target))
+        elif action.family is Family.PLAN and isinstance(plan := fields.get("plan"), str):
+            action = replace(action, content=plan)
+        beside = next((told for key in keys if isinstance(told := fields.get(key), str)), "")
+        result = results.get(call.id) if results else None
+        yield Deed(action, result and effect(result, action.family), beside, index)
+    if calls or results is None or "```" not in text:
+        return
+    answer = _answer(messages, index, is_output)
+    for command in shell_blocks(text, unnamed=True)[-1:] if answer else ():
+        ended = effect_of_text(answer)
+        files = written_files(command)
+        is_edit = command.startswith(_EDITS) and _UPDATED in ended.text
+        if not files and (is_edit or command.startswith("create ")):
+            # Only the answer of an editor names the file that its command changed.
+            files = tuple(_OPEN_FILE.findall(ended.text)[:1])
+        action = Action(Family.SHELL, "bash", command, files=files)
+        yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
 
 
 def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], bool]) -> str:
@@ -378,43 +332,58 @@ def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], boo
     return text if is_one(text) else ""
 
 
+def said_once(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns without what was sent again: a plan as a request, or words to no effect."""
+    once: list[Turn] = []
+    later: list[str] = []
+    after = ""
+    for turn in reversed(turns):
+        steps: list[Step] = []
+        for step in turn.steps:
+            if isinstance(step, Deed) and step.action.family is Family.PLAN:
+                plan = letters(step.action.content)
+                if plan and any(plan in letters(ask) for ask in later if len(ask) >= len(plan)):
+                    title = step.action.content.strip().partition("\n")[0]
+                    step = replace(step, action=replace(step.action, content=title))
+            steps.append(step)
+        asked = dict(zip(turn.asks, turn.places, strict=True))
+        if steps or turn.older or not asked or any(ask.strip() not in after for ask in asked):
+            once.append(replace(turn, asks=[*asked], places=[*asked.values()], steps=steps))
+        later += asked
+        after = " ".join(asked)
+    return once[::-1]
+
+
 def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
     """Return the turns redacted, before anything is cut: a secret is known by its surroundings."""
     texts: list[tuple[str, Sizes | None]] = []
     for turn in turns:
         texts += [(each, None) for each in (*turn.asks, *turn.chosen)]
         for step in turn.steps:
-            texts += [(step.text, None)] if isinstance(step, Remark) else _texts_of(step)
+            if isinstance(step, Remark):
+                texts.append((step.text, None))
+                continue
+            action, answer = step.action, step.ended.text if step.ended else ""
+            is_silent = action.family in _SILENT and not (step.ended and step.ended.failed)
+            texts += [(action.target, _TARGET), (action.content, _WRITTEN), (step.beside, None)]
+            texts.append((answer[:_BEGINNING], None) if is_silent else (answer, _ANSWER))
     shown = iter(shortened(texts, redact, "\n"))
     found: list[Turn] = []
     for turn in turns:
         asks = [next(shown) for _ in turn.asks]
         named = [next(shown) for _ in turn.chosen]
-        steps = [_replaced(step, shown) for step in turn.steps]
+        steps: list[Step] = []
+        for step in turn.steps:
+            if isinstance(step, Remark):
+                text = next(shown)
+                steps.append(step if text is step.text else replace(step, text=text))
+                continue
+            action, ended = step.action, step.ended
+            target, content, beside, answer = (next(shown) for _ in range(4))
+            if target is not action.target or content is not action.content:
+                action = replace(action, target=target, content=content)
+            if ended is not None and answer is not ended.text:
+                ended = Effect(answer, ended.exit_code, ended.failed)
+            steps.append(Deed(action, ended, beside, step.place))
         found.append(replace(turn, asks=asks, chosen=named, steps=steps))
     return found
-
-
-def _texts_of(deed: Deed) -> list[tuple[str, Sizes | None]]:
-    action = deed.action
-    answer = "" if deed.ended is None else deed.ended.text
-    is_silent = action.family in _SILENT and not (deed.ended and deed.ended.failed)
-    return [
-        (action.target, _TARGET),
-        (action.content, _WRITTEN),
-        (deed.beside, None),
-        (answer[:_BEGINNING], None) if is_silent else (answer, _ANSWER),
-    ]
-
-
-def _replaced(step: Remark | Deed, shown: Iterator[str]) -> Remark | Deed:
-    if isinstance(step, Remark):
-        text = next(shown)
-        return step if text is step.text else replace(step, text=text)
-    action, ended = step.action, step.ended
-    target, content, beside, answer = (next(shown) for _ in range(4))
-    if target is not action.target or content is not action.content:
-        action = replace(action, target=target, content=content)
-    if ended is not None and answer is not ended.text:
-        ended = Effect(answer, ended.exit_code, ended.failed)
-    return Deed(action, ended, beside, step.place)
