@@ -197,6 +197,19 @@ def test_every_section_is_made_from_what_happened() -> None:
     assert "src/retry.py" in " ".join(record.in_progress)
 
 
+def test_files_stand_in_the_order_of_the_work_and_stay_changed_when_they_are_read_again() -> None:
+    paths = [f"src/part{number}.py" for number in range(4)]
+    edits = [
+        exchange("Edit", "ok", file_path=path, old_string="x = 1", new_string="x = 2")
+        for path in paths
+    ]
+    first = told([user("Change the parts."), *edits[0], *edits[1], *edits[2], assistant("Done.")])
+    again = exchange("Read", "x = 2", file_path=paths[0])
+    second = told([user("Look at part 0 and change part 3."), *again, *edits[3]], first)
+    third = told([user("Thank you."), assistant("You are welcome.")], second)
+    assert second.files == third.files == tuple(f"{paths[at]} - changed" for at in (1, 2, 0, 3))
+
+
 def test_chinese_turns_fill_the_sections() -> None:
     turns = [
         user("请修复登录页面并且写一个测试来证明它真的有效。不要修改数据库结构。"),

@@ -207,13 +207,15 @@ class Standing:
 
     def files(self) -> Iterator[Statement]:
         """Yield a note on each file, the newest last and worth most."""
-        told = file_notes(self._files)
-        notes = {note.partition(" - ")[0]: (note, changed) for note, changed in told}
+        notes: dict[str, tuple[str, bool]] = {}
         for line in self._previous.files:
             path, _, note = line.partition(" - ")
-            changed = note.startswith(("changed", "created"))
-            if path not in notes or (changed and not notes[path][1]):
-                notes = {path: (line, changed), **notes}
+            notes[path] = (line, note.startswith(("changed", "created")))
+        for note, changed in file_notes(self._files):
+            path = note.partition(" - ")[0]
+            # That a file was changed still counts when it is read again.
+            known = notes.pop(path, (note, changed))
+            notes[path] = known if known[1] and not changed else (note, changed)
         for place, (note, changed) in enumerate(notes.values()):
             newer = len(notes) - place - 1
             kind, density = (StatementKind.CHANGE, 0.9) if changed else (StatementKind.LOOK, 0.6)
