@@ -9,7 +9,7 @@ page), then `triggers` (when it begins and stops) and `truncation` (the same wit
 from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
 from holdfast.compaction.plan import CompactionPlan, Decision, Enough, Impossible, Nothing, decide
-from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
+from holdfast.compaction.policy import SMALLEST_WINDOW, PassContext, Policy, Request
 from holdfast.compaction.report import (
     Abandoned,
     CompactionReport,
@@ -21,7 +21,6 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
-from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
     Overhead,
     Preflight,

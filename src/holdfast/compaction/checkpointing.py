@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.live import PlanItem
     from holdfast.compaction.plan import CompactionPlan
-    from holdfast.compaction.policy import Shares
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.policy import PassContext, Shares
     from holdfast.summary import RecordDraft, Statement
 
 LEAST = 320

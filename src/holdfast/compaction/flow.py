@@ -42,9 +42,8 @@ from holdfast.tokens import load_of
 
 if TYPE_CHECKING:
     from holdfast.compaction.live import LiveState
-    from holdfast.compaction.policy import Policy
+    from holdfast.compaction.policy import PassContext, Policy
     from holdfast.compaction.prune import PrunedTranscript
-    from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
 COVERED = "the deterministic record covers"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.live import LiveState
     from holdfast.compaction.plan import CompactionPlan
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.policy import PassContext
     from holdfast.summary import RecordDraft
     from holdfast.transcript import Transcript
 
@@ -102,7 +102,7 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    scale, told = context.scale, SummarySource(draft, live, cache(context.scale.summary))
+    told = SummarySource(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, context), told, context, goal)
     for reply in _replies(plan, context) if plan.shares.strict else ():
@@ -122,9 +122,7 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
         built = grown
     truncated = built.frame.truncated
     if built.weight > plan.shares.limit:
-        cropped = truncate(
-            built.transcript, plan.shares.limit, scale, context.stored, context.redact
-        )
+        cropped = truncate(built.transcript, plan.shares.limit, context)
         built = replace(built, transcript=cropped.messages)
         truncated += cropped.count
     return _proven(built, draft, context, truncated)
@@ -181,14 +179,14 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     newer = tail[_floor(plan) :]
     older = tail[: len(tail) - len(newer)]
     room = plan.shares.tail + spared - context.scale.total(newer)
-    lighter = truncate(older, room, context.scale, context.stored, context.redact)
+    lighter = truncate(older, room, context)
     tail = (*lighter.messages, *newer)
     if context.scale.total(tail) > most + spared:
         # More than the budget is for what can stay whole.
         most = plan.shares.tail
     if plan.shares.strict:
         tail = _with_brief_results(tail, plan, context)
-    cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
+    cropped = truncate(tail, most + spared, context)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     count = lighter.count + cropped.count
@@ -201,7 +199,7 @@ def _with_brief_results(tail: Transcript, plan: CompactionPlan, context: PassCon
     found: list[Message] = []
     for message in tail[:said]:
         room = int(plan.shares.tail * _OF_RESULT * len(message.results))
-        brief = truncate((message,), room, context.scale, context.stored, context.redact)
+        brief = truncate((message,), room, context)
         found += brief.messages if message.results else [message]
     return (*found, *tail[said:])
 

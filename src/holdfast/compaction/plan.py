@@ -53,8 +53,7 @@ from holdfast.wire.markers import BLANK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.compaction.policy import Policy, Shares
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.policy import PassContext, Policy, Shares
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
@@ -281,7 +280,7 @@ def _with_newest(it: Measured, shares: Shares, context: PassContext) -> Shares:
     newest = it.transcript[it.seams[-2] :] if shares.strict and len(it.seams) > 1 else ()
     if not newest or not newest[-1].results:
         return shares
-    cropped = truncate(newest, shares.tail, context.scale, context.stored, context.redact).messages
+    cropped = truncate(newest, shares.tail, context).messages
     return replace(shares, fewest=1) if context.scale.total(cropped) <= shares.tail else shares
 
 
@@ -299,7 +298,7 @@ def leanest(it: Measured, context: PassContext) -> Transcript:
     results of calls that still wait are shortened.
     """
     words, staying = {*range(system_end(it.transcript)), it.newest}, must_stay(it)
-    short = squeezed(tuple(it.transcript[at] for at in staying), context.describe, context.redact)
+    short = squeezed(tuple(it.transcript[at] for at in staying), context)
     return tuple(
         it.transcript[at] if at in words else each for at, each in zip(staying, short, strict=True)
     )
@@ -357,12 +356,12 @@ def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough |
     if load.bytes <= policy.max_bytes and load.images <= policy.max_images:
         return None
     shown = without_old_media(transcript)
-    lighter = load_of(shown.transcript, scale)
+    lighter = load_of(shown.messages, scale)
     if lighter.bytes > policy.max_bytes:
         share = 0.9 * policy.max_bytes / lighter.bytes
         return replace(policy, fit=max(int(lighter.tokens * share), 1))
     if shown.count:
-        return Enough(PrunedTranscript(repair(shown.transcript), PrunedCounts(media=shown.count)))
+        return Enough(PrunedTranscript(repair(shown.messages), PrunedCounts(media=shown.count)))
     return None
 
 
@@ -399,8 +398,8 @@ def _cropped(
     if before <= shares.limit:
         return Nothing(reason)
     shown = without_old_media(transcript)
-    kept = repair(shown.transcript)
-    cropped = truncate(kept, shares.limit, scale, context.stored, context.redact)
+    kept = repair(shown.messages)
+    cropped = truncate(kept, shares.limit, context)
     if scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
@@ -429,7 +428,7 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
         protected = max(min(protected, floor), plan.cut.head)
     target, scale, whole = policy.target_tokens, context.scale, plan.bare.transcript
     if plan.bare.previous is None and _may_reach(target, plan.measured, protected, scale):
-        pruned = prune(whole, context.describe, context.redact, protected=protected)
+        pruned = prune(whole, context, protected=protected)
         window = replace(pruned, transcript=repair(pruned.transcript))
         # A line that tells of an output is shorter than it, and may weigh more all the same.
         most = min(target, plan.weight - 1)
@@ -451,7 +450,7 @@ def _least_shortened(
         if over <= 0:
             less = shortest.until(at)
             if at > end:
-                less = prune(it.transcript, by.describe, by.redact, protected=at)
+                less = prune(it.transcript, by, protected=at)
             fuller = repair(less.transcript)
             return replace(less, transcript=fuller) if by.scale.total(fuller) <= fit else None
         over -= weight - short
@@ -471,8 +470,8 @@ def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
 def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
     kept, reply = frozenset(plan.cut.kept), plan.reply
-    whole, describe = plan.bare.transcript, context.describe
-    pruned = prune(whole, describe, context.redact, protected=protected, only=kept)
+    whole = plan.bare.transcript
+    pruned = prune(whole, context, protected=protected, only=kept)
     if reply is None or reply.places.start not in kept:
         return pruned
     start, stop = reply.places.start, reply.places.stop

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.compaction.plan import Decision
-    from holdfast.compaction.policy import Policy
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.policy import PassContext, Policy
     from holdfast.transcript import Message, Transcript
 
 _OF_WINDOW, _OF_FIT = 4, 8

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from holdfast.compaction.cut import Measured
     from holdfast.compaction.flow import Flow
-    from holdfast.compaction.policy import Policy
+    from holdfast.compaction.policy import PassContext, Policy
     from holdfast.compaction.report import Outcome
-    from holdfast.compaction.request import PassContext
     from holdfast.transcript import Transcript
 
 LEFT_OUT = (
@@ -79,7 +78,7 @@ def _pruned(it: Measured, policy: Policy, context: PassContext) -> PrunedTranscr
     verbatim = cut(it, system_end(it.transcript), _shares(tail, 0, strict=strict)).tail
     if not strict:
         verbatim = min(verbatim, max(len(it.transcript) - policy.protect_last_n, 0))
-    return prune(it.transcript, context.describe, context.redact, protected=verbatim)
+    return prune(it.transcript, context, protected=verbatim)
 
 
 def _room(pruned: Transcript, policy: Policy, context: PassContext) -> int:
@@ -126,7 +125,7 @@ def _windows(it: Measured, policy: Policy, context: PassContext, room: int) -> I
             chosen = cut(it, head, _shares(tail, pins, strict=strict), said)
         shown = it.transcript[chosen.tail :]
         task = it.task if it.newest is not None and it.newest >= chosen.tail else 0
-        cropped = truncate(shown, tail + task, scale, context.stored, context.redact)
+        cropped = truncate(shown, tail + task, context)
         short = dict(zip(said, reply, strict=True))
         kept = tuple(short.get(at, it.transcript[at]) for at in chosen.kept)
         dropped = len(chosen.folded())
