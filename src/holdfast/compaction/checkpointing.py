@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.live import LiveState, observe, read_live, render_live
+from holdfast.compaction.live import render_live
+from holdfast.compaction.policy import LEAST
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
 from holdfast.summary.statements import MORE, Origin, StatementKind, is_code
@@ -19,13 +20,11 @@ from holdfast.transcript import said_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-    from holdfast.compaction.live import PlanItem
+    from holdfast.compaction.live import LiveState, PlanItem
     from holdfast.compaction.plan import CompactionPlan
-    from holdfast.compaction.policy import PassContext, Shares
+    from holdfast.compaction.policy import PassContext
     from holdfast.summary import RecordDraft, Statement
 
-LEAST = 320
-"""Tokens of the smallest summary that says something."""
 _OF_LIVE = 0.25
 _OF_ENDED, _OF_ITEM = 0.08, 8
 """What finished steps of a plan may take of the live state, and what the line of one weighs."""
@@ -45,12 +44,6 @@ class Summarized:
     record: str = ""
 
 
-def observed(plan: CompactionPlan, context: PassContext) -> LiveState:
-    """Return the live state after all events, with what the host reports."""
-    before = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
-    return context.host.over(observe(plan.bare.transcript, context.toolkit, before))
-
-
 @dataclass(frozen=True, slots=True)
 class SummarySource:
     """What a summary is made from."""
@@ -59,11 +52,6 @@ class SummarySource:
     live: LiveState
     count: Callable[[str], int]
     """Weighs words, each once: a window may be built several times."""
-
-
-def record_room(shares: Shares) -> int:
-    """Return the most that a record may weigh, and so what a model that writes it is asked for."""
-    return max(shares.record, LEAST)
 
 
 def compose(
@@ -83,13 +71,18 @@ def compose(
     count, shares = told.count, plan.shares
     draft = told.draft
     live = _live(told.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
-    note = _note(plan, context, draft)
+    folded = len(plan.cut.folded())
+    by = f"by {draft.writer}" if draft.writer else "without a model"
+    note = f"Written {by} from {folded:,} messages; the older a turn, the less is told of it."
+    if context.recall:
+        verb = "brings" if len(context.recall) == 1 else "bring"
+        note += f" {' and '.join(context.recall)} {verb} back the originals."
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
     # In a small window a sentence says more than a name, and so does what a model wrote.
     of_ledger = (_OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER) * min(1.0, budget / _AMPLE)
     room = int(left * (1 - of_ledger))
     if not shares.strict:
-        room = min(record_room(shares), room)
+        room = min(max(shares.record, LEAST), room)
     record, chosen = draft.record(room, count, shown)
     if not record:
         return Summarized()
@@ -98,11 +91,15 @@ def compose(
     left -= count(written) + max(proof_room, 0)
     said = _said(plan, context, written, draft.outdated, min(shares.said, left - _JOINTS))
     present = "\n".join((written, *said, live))
-    untold = _without(draft.told(shown), chosen)
-    earlier = [each for each in untold if each.section == "evidence"]
-    untold = [each for each in untold if each.section != "evidence"]
+    chosen_ids = set(map(id, chosen))
+    untold = [each for each in draft.told(shown) if id(each) not in chosen_ids and _is_proof(each)]
     proof = ledger(
-        untold, present=present, budget=proof_room, count=count, earlier=earlier, around=around
+        [each for each in untold if each.section != "evidence"],
+        present=present,
+        budget=proof_room,
+        count=count,
+        earlier=[each for each in untold if each.section == "evidence"],
+        around=around,
     )
     spare = proof_room - count(proof)
     if shares.strict and spare > _JOINTS:
@@ -112,35 +109,20 @@ def compose(
     return Summarized(context.redact(text), render(record))
 
 
-def _without(told: Sequence[Statement], chosen: Sequence[Statement]) -> list[Statement]:
-    """Return what is not told; code, narration and a file that was read are no evidence.
+def _is_proof(told: Statement) -> bool:
+    """Say whether a statement may be evidence: code, narration and a file that was read are none.
 
     Nor is what an edit put into a file, which the line of an earlier record holds: a later edit may
     have put another thing there.
     """
-    known = set(map(id, chosen))
-    return [
-        each
-        for each in told
-        if id(each) not in known
-        and not (each.section == "files" and each.kind is StatementKind.LOOK)
-        and each.label.partition("|")[0] not in LOOKS
-        and each.label != MORE
-        and not (each.origin is Origin.EARLIER and each.label.startswith(_EDITS))
-        and not is_code(each.text)
-        and not narrates(each.text)
-    ]
-
-
-def _note(plan: CompactionPlan, context: PassContext, draft: RecordDraft) -> str:
-    """Return what the model is told of the summary itself: who wrote it, where the rest is."""
-    folded = len(plan.cut.folded())
-    by = f" by {draft.writer}" if draft.writer else " without a model"
-    note = f"Written{by} from {folded:,} messages; the older a turn, the less is told of it."
-    if context.recall:
-        verb = "brings" if len(context.recall) == 1 else "bring"
-        note += f" {' and '.join(context.recall)} {verb} back the originals."
-    return note
+    return not (
+        (told.section == "files" and told.kind is StatementKind.LOOK)
+        or told.label.partition("|")[0] in LOOKS
+        or told.label == MORE
+        or (told.origin is Origin.EARLIER and told.label.startswith(_EDITS))
+        or is_code(told.text)
+        or narrates(told.text)
+    )
 
 
 def _said(
@@ -183,15 +165,7 @@ def _live(state: LiveState, context: PassContext, budget: int, limit: int) -> st
     while state.plan and context.scale.text(render_live(state)) > budget:
         state = _without_item(state, next(iter(ended), state.plan[-1]))
         ended = ended[1:]
-    return _with_rules(state, max(budget, int(limit * _OF_LIVE)), context)
-
-
-def _without_item(state: LiveState, item: PlanItem) -> LiveState:
-    plan = tuple(each for each in state.plan if each is not item)
-    return replace(state, plan=plan, finished=state.finished + item.is_done)
-
-
-def _with_rules(state: LiveState, most: int, context: PassContext) -> str:
+    most = max(budget, int(limit * _OF_LIVE))
     text = render_live(state)
     for left_out in range(1, len(state.rules) + 1):
         if context.scale.text(text) <= most:
@@ -199,3 +173,8 @@ def _with_rules(state: LiveState, most: int, context: PassContext) -> str:
         note = f"({left_out} more rules do not fit into this window)"
         text = render_live(replace(state, rules=(*state.rules[:-left_out], note)))
     return text
+
+
+def _without_item(state: LiveState, item: PlanItem) -> LiveState:
+    plan = tuple(each for each in state.plan if each is not item)
+    return replace(state, plan=plan, finished=state.finished + item.is_done)

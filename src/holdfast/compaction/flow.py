@@ -10,9 +10,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from holdfast.compaction.checkpointing import observed, record_room
 from holdfast.compaction.fold import Fold, fold
+from holdfast.compaction.live import LiveState, observe, read_live
 from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing
+from holdfast.compaction.policy import LEAST
 from holdfast.compaction.repair import ensure_valid, strays
 from holdfast.compaction.report import (
     Abandoned,
@@ -23,6 +24,7 @@ from holdfast.compaction.report import (
     Report,
     SummaryReport,
     Unchanged,
+    excess,
 )
 from holdfast.compaction.rules import decided, rules_left_out
 from holdfast.summary import (
@@ -41,9 +43,7 @@ from holdfast.summary import (
 from holdfast.tokens import load_of
 
 if TYPE_CHECKING:
-    from holdfast.compaction.live import LiveState
     from holdfast.compaction.policy import PassContext, Policy
-    from holdfast.compaction.prune import PrunedTranscript
     from holdfast.transcript import Transcript
 
 COVERED = "the deterministic record covers"
@@ -65,58 +65,56 @@ def compaction(
 ) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
     decision = decided(transcript, policy, context, force=force)
+    if isinstance(decision, CompactionPlan):
+        return (yield from _folded(decision, policy, context))
+    untouched = Report.unchanged(len(transcript), context.scale.total(transcript))
     match decision:
         case Nothing(reason):
-            return Unchanged(transcript, _untouched(transcript, context), reason)
+            return Unchanged(transcript, untouched, reason)
         case Impossible(reason):
-            return Abandoned(transcript, _untouched(transcript, context), reason)
+            return Abandoned(transcript, untouched, reason)
         case Enough(window):
-            return _pruned(transcript, window, policy, context)
-        case CompactionPlan():
-            return (yield from _folded(decision, policy, context))
+            after = context.scale.total(window.transcript)
+            report = replace(
+                untouched,
+                tokens_after=after,
+                messages_after=len(window.transcript),
+                pruned=window.counts,
+                warnings=(*strays(transcript), *excess(after, policy.fit or policy.room_tokens)),
+            )
+            return Pruned(window.transcript, report)
         case _:
             assert_never(decision)
 
 
 def _folded(plan: CompactionPlan, policy: Policy, context: PassContext) -> Flow:
-    live = observed(plan, context)
+    previous, folded = plan.bare.previous, plan.folded
+    before = read_live(previous.live) if previous else LiveState()
+    live = context.host.over(observe(plan.bare.transcript, context.toolkit, before))
     source = yield from _summarize(plan, policy, context, live)
+    nothing = Report.unchanged(len(plan.source), plan.weight)
     if isinstance(source, Declined):
-        reason = context.redact(source.reason)
-        return Abandoned(plan.source, _untouched(plan.source, context), reason, is_unwritten=True)
-    built = fold(plan, source.draft, context, _with_notes(plan, context, live))
+        return Abandoned(plan.source, nothing, context.redact(source.reason), is_unwritten=True)
+    if context.before_folding is not None and folded:
+        # Memory sees what goes at the last moment; what it notes stands in the live state.
+        noted = context.before_folding(folded).strip()
+        live = replace(live, remembered=(noted,) if noted else ())
+    built = fold(plan, source.draft, context, live)
     load = load_of(built.transcript, context.scale)
     # Tokens are judged by the plan; here only bytes and images can be over their limits.
     over = replace(policy.budget, tokens=load.tokens).exceeded(load)
     bulky = tuple(f"the window is still over a limit: {each}" for each in over)
-    return _concluded(plan, replace(source, warnings=(*source.warnings, *bulky)), built, context)
-
-
-def _with_notes(plan: CompactionPlan, context: PassContext, live: LiveState) -> LiveState:
-    """Let memory see what goes, at the last moment; what it notes stands in the live state."""
-    if context.before_folding is None or not plan.folded:
-        return live
-    noted = context.before_folding(plan.folded).strip()
-    return replace(live, remembered=(noted,) if noted else ())
-
-
-def _untouched(transcript: Transcript, context: PassContext) -> Report:
-    return Report.unchanged(len(transcript), context.scale.total(transcript))
-
-
-def _pruned(
-    transcript: Transcript, window: PrunedTranscript, policy: Policy, context: PassContext
-) -> Pruned:
-    scale, after = context.scale, context.scale.total(window.transcript)
-    report = Report(
-        tokens_before=scale.total(transcript),
-        tokens_after=after,
-        messages_before=len(transcript),
-        messages_after=len(window.transcript),
-        pruned=window.counts,
-        warnings=(*strays(transcript), *_excess(after, policy.fit or policy.room_tokens)),
-    )
-    return Pruned(window.transcript, report)
+    report = _report(replace(source, warnings=(*source.warnings, *bulky)), built, load.tokens)
+    nothing = replace(nothing, summary=report.summary)
+    if load.tokens >= plan.weight:
+        sizes = f"{load.tokens:,} tokens, no less than the {plan.weight:,} it replaces"
+        nothing = replace(nothing, warnings=report.warnings)
+        return Unchanged(plan.source, nothing, f"the result would weigh {sizes}")
+    if not built.summary_tokens and not plan.shares.strict and plan.weight <= plan.shares.limit:
+        reason = "a record would be no shorter than the few messages that it stands for"
+        return Unchanged(plan.source, nothing, reason)
+    ensure_valid(built.transcript, plan.bare.transcript)
+    return Folded(built.transcript, report)
 
 
 def _summarize(
@@ -126,7 +124,7 @@ def _summarize(
     job = Job(
         messages=plan.folded,
         previous=plan.bare.previous,
-        budget=record_room(plan.shares),
+        budget=max(plan.shares.record, LEAST),
         window=context.summarizer_window or 0,
         count=context.scale.text,
         redact=context.redact,
@@ -148,70 +146,42 @@ def _summarize(
             report = SummaryReport(origin, written.model, chunks=written.chunks)
             told = draft(job, context.toolkit, written)
             return _Source(told, report, written.warnings)
-        if written.failure is Failure.AUTH and _can_be_sent(plan, policy, context):
+        # Until somebody mends what is broken, the conversation may go on as it is.
+        most = replace(policy.budget, tokens=policy.limit_tokens - policy.overhead)
+        can_be_sent = not most.exceeded(load_of(plan.source, context.scale))
+        if written.failure is Failure.AUTH and can_be_sent and not plan.shares.strict:
             return written
         if policy.abort_on_summary_failure:
             frozen = "the conversation stays as it is until it is compressed by hand or begun anew"
             return replace(written, reason=f"{written.reason}; {frozen}")
-        reason = context.redact(written.reason)
         covered = f"{COVERED} {len(job.messages)} messages"
-        warnings = (f"{reason}; {covered}",)
+        warnings = (f"{context.redact(written.reason)}; {covered}",)
     return _Source(draft(job, context.toolkit), SummaryReport("deterministic"), warnings)
 
 
-def _can_be_sent(plan: CompactionPlan, policy: Policy, context: PassContext) -> bool:
-    """Say whether the conversation can go on as it is until somebody mends what is broken."""
-    most = replace(policy.budget, tokens=policy.limit_tokens - policy.overhead)
-    return not plan.shares.strict and not most.exceeded(load_of(plan.source, context.scale))
-
-
-def _concluded(plan: CompactionPlan, source: _Source, built: Fold, context: PassContext) -> Outcome:
-    before, after = plan.weight, context.scale.total(built.transcript)
-    report = _report(built.plan, source, built, after)
-    nothing = replace(Report.unchanged(len(plan.source), before), summary=report.summary)
-    if after >= before:
-        reason = f"the result would weigh {after:,} tokens, no less than the {before:,} it replaces"
-        return Unchanged(plan.source, replace(nothing, warnings=report.warnings), reason)
-    if not built.summary_tokens and not plan.shares.strict and before <= plan.shares.limit:
-        reason = "a record would be no shorter than the few messages that it stands for"
-        return Unchanged(plan.source, nothing, reason)
-    ensure_valid(built.transcript, plan.bare.transcript)
-    return Folded(built.transcript, report)
-
-
-def _report(plan: CompactionPlan, source: _Source, built: Fold, after: int) -> Report:
-    places = plan.bare.places
-    tail = places[plan.cut.tail] if plan.cut.tail < len(places) else len(plan.source)
+def _report(source: _Source, built: Fold, after: int) -> Report:
+    plan = built.plan
+    chosen, places = plan.cut, plan.bare.places
+    tail = places[chosen.tail] if chosen.tail < len(places) else len(plan.source)
+    kept = tuple(places[at] for at in chosen.kept)
     missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(
         tokens_before=plan.weight,
         tokens_after=after,
         messages_before=len(plan.source),
         messages_after=len(built.transcript),
-        head=plan.cut.head,
-        folded=len(plan.cut.folded()),
+        head=chosen.head,
+        folded=len(chosen.folded()),
         tail=built.tail,
-        cuts=Cuts(
-            head=plan.cut.head,
-            tail=tail,
-            kept=tuple(places[at] for at in plan.cut.kept),
-            why=plan.cut.why,
-            opening=plan.opening,
-        ),
+        cuts=Cuts(chosen.head, tail, kept, chosen.why, plan.opening),
         pruned=replace(plan.window.counts, truncated=built.truncated),
         summary=replace(source.report, tokens=built.summary_tokens),
         audit=built.audit,
         warnings=(
             *source.warnings,
-            *strays((*plan.source[: plan.cut.head], *plan.source[tail:])),
+            *strays((*plan.source[: chosen.head], *plan.source[tail:])),
             *(() if built.summary_tokens else (missing,)),
             *rules_left_out(built.transcript),
-            *_excess(after, plan.shares.limit),
+            *excess(after, plan.shares.limit),
         ),
     )
-
-
-def _excess(tokens: int, limit: int) -> tuple[str, ...]:
-    if tokens <= limit:
-        return ()
-    return (f"the window is still over its limit: {tokens:,} of {limit:,} tokens",)

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.checkpointing import LEAST, Summarized, SummarySource, compose
+from holdfast.compaction.checkpointing import Summarized, SummarySource, compose
 from holdfast.compaction.cut import must_stay
 from holdfast.compaction.plan import (
     SYSTEM_NOTE,
-    KeptReply,
     grow,
     kept_reply,
     leanest,
     note_weight,
 )
+from holdfast.compaction.policy import LEAST
 from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.summary import Audit, audit
@@ -53,6 +53,7 @@ _GROWTHS = 3
 """How often that is tried: what stands in the tail need not be told, so that more is left."""
 _OF_RESULT = 0.06
 """What one result may take of a strict tail once something was said about it."""
+_WORDED = (Text, Summary, Recalled, ToolCall, ToolResult)
 _TRIES = 4
 """How often a summary is written again because words weigh more together than apart."""
 
@@ -83,7 +84,7 @@ class _Frame:
     shown: frozenset[int]
     """The indices of all of them."""
     truncated: int = 0
-    squeezed: bool = False
+    is_bare: bool = False
     """Whether only what must stay is there, in its shortest form."""
 
 
@@ -105,13 +106,15 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
     told = SummarySource(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, context), told, context, goal)
-    for reply in _replies(plan, context) if plan.shares.strict else ():
-        if built.weight <= goal and built.summary.text:
+    bare_frames = _bare_frames(plan, context) if plan.shares.strict else iter(())
+    while built.weight > goal or not built.summary.text:
+        frame = next(bare_frames, None)
+        if frame is None:
             break
-        bare = _build(_frame_without_tail(plan, context, reply), told, context, goal)
+        bare = _build(frame, told, context, goal)
         if built.weight > goal or bare.summary.text:
             built = bare
-    for _ in range(_GROWTHS if plan.shares.strict and not built.frame.squeezed else 0):
+    for _ in range(_GROWTHS if plan.shares.strict and not built.frame.is_bare else 0):
         spare = goal - built.weight
         if spare <= max(_WORTH_USING, goal // 20):
             break
@@ -120,19 +123,14 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
         if grown.weight > goal or grown.weight <= built.weight or not grown.summary.text:
             break
         built = grown
-    truncated = built.frame.truncated
+    frame, summary, window = built.frame, built.summary, built.transcript
+    truncated = frame.truncated
     if built.weight > plan.shares.limit:
-        cropped = truncate(built.transcript, plan.shares.limit, context)
-        built = replace(built, transcript=cropped.messages)
-        truncated += cropped.count
-    return _proven(built, draft, context, truncated)
-
-
-def _proven(built: _Built, draft: RecordDraft, context: PassContext, truncated: int) -> Fold:
-    frame, summary = built.frame, built.summary
+        cropped = truncate(window, plan.shares.limit, context)
+        window, truncated = cropped.messages, truncated + cropped.count
     around = words_of((*frame.head, *frame.kept, *frame.tail))
     return Fold(
-        transcript=signed(built.transcript, context.sign),
+        transcript=signed(window, context.sign),
         summary_tokens=context.scale.text(summary.text),
         audit=audit(draft.statements, summary.record, f"{summary.text}\n{around}"),
         truncated=truncated,
@@ -148,13 +146,12 @@ def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) 
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
     note = note_weight(frame.head, scale) if frame.head else 0
     fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
-    floor = 0 if shares.strict else LEAST
-    wish = max(int((shares.record + shares.said + shares.live) * 1.1), floor)
-    wish = goal if shares.strict else wish
-    # A summary is worth more than an oversized exchange, whose results can be cut; but where the
-    # window is under its limit, the summary has to be shorter than what it stands for.
-    is_over = frame.plan.weight > shares.limit
-    least = max(wish // 2, floor) if is_over and not shares.strict else floor // 2
+    wish, least = goal, 0
+    if not shares.strict:
+        wish = max(int((shares.record + shares.said + shares.live) * 1.1), LEAST)
+        # A summary is worth more than an oversized exchange, whose results can be cut; but where
+        # the window is under its limit, it has to be shorter than what it stands for.
+        least = max(wish // 2, LEAST) if frame.plan.weight > shares.limit else LEAST // 2
     budget = min(wish, max(goal - fixed, least))
     for _ in range(_TRIES):
         summary = compose(
@@ -170,22 +167,31 @@ def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) 
 
 
 def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
-    window, cut = plan.window.transcript, plan.cut
+    window, cut, shares, scale = plan.window.transcript, plan.cut, plan.shares, context.scale
     tail = window[cut.tail :]
     newest = newest_user(window)
-    spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
-    protected = 0 < plan.shares.protected <= len(tail)
-    most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
-    newer = tail[_floor(plan) :]
+    spared = 0 if newest is None or newest < cut.tail else scale.weigh(window[newest])
+    # How many messages of the tail are there only so that it is not too short.
+    after = next((seam for seam in plan.measured.seams if cut.tail < seam < len(window)), cut.tail)
+    is_short = not shares.strict and len(window) - after < shares.fewest
+    newer = tail[after - cut.tail if is_short else 0 :]
     older = tail[: len(tail) - len(newer)]
-    room = plan.shares.tail + spared - context.scale.total(newer)
-    lighter = truncate(older, room, context)
+    lighter = truncate(older, shares.tail + spared - scale.total(newer), context)
     tail = (*lighter.messages, *newer)
-    if context.scale.total(tail) > most + spared:
+    protected = 0 < shares.protected <= len(tail)
+    most = max(shares.ceiling, shares.widest) if protected else shares.ceiling
+    if scale.total(tail) > most + spared:
         # More than the budget is for what can stay whole.
-        most = plan.shares.tail
-    if plan.shares.strict:
-        tail = _with_brief_results(tail, plan, context)
+        most = shares.tail
+    if shares.strict:
+        # Of each result about which something was said since, only so much.
+        said = newest_reply(tail) or 0
+        rooms = (int(shares.tail * _OF_RESULT * len(each.results)) for each in tail[:said])
+        brief = (
+            truncate((each,), room, context).messages[0] if each.results else each
+            for each, room in zip(tail[:said], rooms, strict=True)
+        )
+        tail = (*brief, *tail[said:])
     cropped = truncate(tail, most + spared, context)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
@@ -193,40 +199,21 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
 
 
-def _with_brief_results(tail: Transcript, plan: CompactionPlan, context: PassContext) -> Transcript:
-    """Return a strict tail with only so much of each result about which something was said."""
-    said = newest_reply(tail) or 0
-    found: list[Message] = []
-    for message in tail[:said]:
-        room = int(plan.shares.tail * _OF_RESULT * len(message.results))
-        brief = truncate((message,), room, context)
-        found += brief.messages if message.results else [message]
-    return (*found, *tail[said:])
-
-
-def _floor(plan: CompactionPlan) -> int:
-    """Return how many messages of the tail are there only so that it is not too short."""
-    seams, tail, size = plan.measured.seams, plan.cut.tail, len(plan.bare.transcript)
-    after = next((seam for seam in seams if tail < seam < size), tail)
-    return 0 if plan.shares.strict or size - after >= plan.shares.fewest else after - tail
-
-
-def _replies(plan: CompactionPlan, context: PassContext) -> Iterator[KeptReply]:
-    """Yield what may stay of the newest reply beside what must stay: all of it, or nothing."""
-    lean = context.scale.total(leanest(plan.measured, context))
-    reply = kept_reply(plan.measured, plan.shares, context, beside=lean)
-    yield from (reply,) if reply else ()
-    yield KeptReply(range(0), 0)
-
-
-def _frame_without_tail(plan: CompactionPlan, context: PassContext, reply: KeptReply) -> _Frame:
+def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[_Frame]:
+    """Yield what must stay, with the newest reply where there may be room for it, and without."""
+    lean = leanest(plan.measured, context)
+    staying = dict(zip(must_stay(plan.measured), lean, strict=True))
     # A strict window has no head but the system prompt.
     head, window = plan.cut.head, plan.window.transcript
-    said = window[reply.places.start : reply.places.stop]
-    kept = dict(zip(reply.places, without_bulk(said, reply.tokens, context), strict=True))
-    kept |= zip(must_stay(plan.measured), leanest(plan.measured, context), strict=True)
-    shown = tuple(kept[at] for at in sorted(kept) if at >= head)
-    return _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), squeezed=True)
+    reply = kept_reply(plan.measured, plan.shares, context, beside=context.scale.total(lean))
+    for each in (reply, None) if reply else (None,):
+        kept: dict[int, Message] = {}
+        if each:
+            said = window[each.places.start : each.places.stop]
+            kept |= zip(each.places, without_bulk(said, each.tokens, context), strict=True)
+        kept |= staying
+        shown = tuple(kept[at] for at in sorted(kept) if at >= head)
+        yield _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), is_bare=True)
 
 
 def assemble(
@@ -236,7 +223,14 @@ def assemble(
 
     Where there is no room for a summary there is none for the note in the system prompt either.
     """
-    rest = _joined(kept, tail)
+    joined: list[Message] = []
+    for message in (*kept, *tail[:1]):
+        # What stood between two user messages was folded, so they are one now.
+        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
+            joined[-1] = merged(joined[-1], message)
+        else:
+            joined.append(message)
+    rest = (*joined, *tail[1:])
     if not summary:
         return (*head, *rest)
     opening = noted(head)
@@ -273,34 +267,17 @@ def _with_summary(message: Message, summary: Summary) -> Message:
 
 def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:
     """Return the head with the note in its last system message."""
-    messages = list(head)
-    system = [index for index, message in enumerate(messages) if message.role is Role.SYSTEM]
-    for index in system[-1:]:
-        messages[index] = with_note(messages[index], note)
-    return tuple(messages)
-
-
-def _joined(kept: Sequence[Message], tail: Sequence[Message]) -> Transcript:
-    """Merge user messages that became neighbors because what stood between them was folded."""
-    joined: list[Message] = []
-    for message in (*kept, *tail[:1]):
-        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
-            joined[-1] = merged(joined[-1], message)
-        else:
-            joined.append(message)
-    return (*joined, *tail[1:])
+    system = [index for index, message in enumerate(head) if message.role is Role.SYSTEM][-1:]
+    return tuple([with_note(each, note) if at in system else each for at, each in enumerate(head)])
 
 
 def words_of(messages: Iterable[Message]) -> str:
     """Return everything in the messages that a fact may stand in."""
-    pieces: list[str] = []
-    for message in messages:
-        for part in message.parts:
-            match part:
-                case Text(text) | Summary(text) | Recalled(text) | ToolCall(arguments=text):
-                    pieces.append(text)
-                case ToolResult():
-                    pieces.append(part.text)
-                case _:
-                    pass
-    return "\n".join(pieces)
+    return "\n".join(
+        [
+            part.arguments if isinstance(part, ToolCall) else part.text
+            for message in messages
+            for part in message.parts
+            if isinstance(part, _WORDED)
+        ]
+    )

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.checkpointing import LEAST
 from holdfast.compaction.cut import (
     Cut,
     Measured,
@@ -22,7 +21,7 @@ from holdfast.compaction.cut import (
     system_end,
 )
 from holdfast.compaction.live import read_live, render_live
-from holdfast.compaction.policy import SOFT_CEILING
+from holdfast.compaction.policy import LEAST, SOFT_CEILING
 from holdfast.compaction.prune import (
     PrunedTranscript,
     least_left,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SMALLEST_WINDOW = 1_000
 """Tokens below which no window can hold a system prompt, a record and a task."""
 
+LEAST = 320
+"""Tokens of the smallest summary that says something."""
 SOFT_CEILING = 1.5
 """How far over its budget the tail may go to keep one oversized exchange whole, or all messages
 that are protected."""

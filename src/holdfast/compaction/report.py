@@ -91,6 +91,12 @@ class Report:
         )
 
 
+def excess(tokens: int, limit: int) -> tuple[str, ...]:
+    """Return a warning where a window weighs more than its limit."""
+    too_much = f"the window is still over its limit: {tokens:,} of {limit:,} tokens"
+    return (too_much,) if tokens > limit else ()
+
+
 def _sizes(outcome: Folded | Pruned) -> str:
     it = outcome.report
     messages = f"{it.messages_before:,} -> {_messages(it.messages_after)}"
