@@ -6,6 +6,7 @@ end; the newest user message always stays, even when its own turn is folded behi
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -24,7 +25,7 @@ from holdfast.transcript import (
 from holdfast.transcript.project_rules import is_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from holdfast.compaction.policy import Shares
     from holdfast.tokens import Scale
@@ -45,23 +46,14 @@ class Cut:
 
     def folded(self) -> tuple[int, ...]:
         """Return the indices of the messages that a summary will stand for."""
-        return tuple(chain.from_iterable(self.stretches()))
-
-    def stretches(self) -> Iterator[range]:
-        """Yield the messages that a summary will stand for as stretches without a gap."""
-        start = self.head
-        for index in self.kept:
-            yield range(start, index)
-            start = index + 1
-        yield range(start, self.tail)
+        starts = (self.head, *(at + 1 for at in self.kept))
+        return tuple(chain.from_iterable(map(range, starts, (*self.kept, self.tail))))
 
 
 def system_end(transcript: Transcript) -> int:
     """Return the index of the first message that is not part of the system prompt."""
-    return next(
-        (index for index, message in enumerate(transcript) if message.role is not Role.SYSTEM),
-        len(transcript),
-    )
+    others = (at for at, message in enumerate(transcript) if message.role is not Role.SYSTEM)
+    return next(others, len(transcript))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +79,7 @@ class Measured:
     @property
     def rules(self) -> int:
         """Return the weight of a block of project rules, which stays beside the summary."""
-        return sum(self.weights[at] for at in _rules(self, 0, len(self.transcript)))
+        return sum(self.weights[at] for at in _rules(self))
 
 
 def measured(transcript: Transcript, scale: Scale) -> Measured:
@@ -115,7 +107,13 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
     The newest user message costs the tail nothing, and neither do messages that stay whatever the
     tail holds: their share was set `aside` before.
     """
-    weights = _boundary_weights(it)
+    weights = [*it.weights]
+    for at, message in enumerate(it.transcript):
+        for part in message.parts:
+            for piece in part.content if isinstance(part, ToolResult) else (part,):
+                if isinstance(piece, Media):
+                    # Priced a little higher, so that cuts err on the safe side.
+                    weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
     for at in (*aside, *(() if it.newest is None else (it.newest,))):
         weights[at] = 0
     # behind[i] is the weight of transcript[i:].
@@ -131,18 +129,18 @@ def must_stay(it: Measured) -> tuple[int, ...]:
 
     So does a block of project rules.
     """
-    staying = {*range(system_end(it.transcript)), *_rules(it, 0, len(it.transcript))}
+    staying = {*range(system_end(it.transcript)), *_rules(it)}
     if it.newest is not None:
         staying.add(it.newest)
     for index in _waiting(it):
-        staying.update(_exchange(it, index, 0, len(it.transcript)))
+        staying.update(_exchange(it, index))
     return tuple(sorted(staying))
 
 
 def spoken(it: Measured) -> range:
     """Return the exchange with the newest reply that a person can see; empty without one."""
     reply = newest_reply(it.transcript)
-    return range(0) if reply is None else _exchange(it, reply, 0, len(it.transcript))
+    return range(0) if reply is None else _exchange(it, reply)
 
 
 def _waiting(it: Measured) -> list[int]:
@@ -185,17 +183,15 @@ def _kept(
     it: Measured, head: int, tail: int, shares: Shares, weights: Sequence[int]
 ) -> tuple[int, ...]:
     """Return the messages of the middle that stay: rules, the task, the reply, open calls, pins."""
-    transcript, newest = it.transcript, it.newest
     staying = {*_rules(it, head, tail)}
-    if newest is not None and head <= newest < tail:
-        staying.add(newest)
+    if it.newest is not None and head <= it.newest < tail:
+        staying.add(it.newest)
     for index in _waiting(it):
         staying.update(_exchange(it, index, head, tail))
     spent = 0
-    pins = [index for index in range(head, tail) if transcript[index].pinned]
-    reply = newest_reply(transcript)
-    wishes = pins[::-1] if reply is None else [reply, *pins[::-1]]
-    for index in wishes:
+    pins = [index for index in range(head, tail) if it.transcript[index].pinned]
+    reply = newest_reply(it.transcript)
+    for index in (*(() if reply is None else (reply,)), *reversed(pins)):
         exchange = _exchange(it, index, head, tail)
         cost = sum(weights[at] for at in exchange if at not in staying)
         if spent + cost <= shares.pins:
@@ -204,14 +200,14 @@ def _kept(
     return tuple(sorted(staying))
 
 
-def _rules(it: Measured, start: int, end: int) -> list[int]:
+def _rules(it: Measured, start: int = 0, end: int | None = None) -> list[int]:
     user = Role.USER  # looked up once: a member of an enumeration is found slowly
     messages = it.transcript[start:end]
     said = [at for at, message in enumerate(messages, start) if message.role is user]
     return [at for at in said if is_rules(it.transcript[at])]
 
 
-def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
+def _exchange(it: Measured, index: int, head: int = 0, tail: int = sys.maxsize) -> range:
     """Return the exchange of the message, if it lies in the middle.
 
     It reaches from seam to seam: calls keep their results, and reasoning what it thought of.
@@ -220,15 +216,3 @@ def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
         return range(0)
     after = bisect_right(it.seams, index)
     return range(max(it.seams[after - 1], head), min(it.seams[after], tail))
-
-
-def _boundary_weights(it: Measured) -> list[int]:
-    """Return weights with images priced a little higher, so that cuts err on the safe side."""
-    weights = [*it.weights]
-    for at, message in enumerate(it.transcript):
-        for part in message.parts:
-            shown = part.content if isinstance(part, ToolResult) else (part,)
-            for piece in shown:
-                if isinstance(piece, Media):
-                    weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
-    return weights

@@ -10,7 +10,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.checkpointing import Summarized, SummarySource, compose
-from holdfast.compaction.cut import must_stay
 from holdfast.compaction.plan import (
     SYSTEM_NOTE,
     grow,
@@ -202,16 +201,16 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
 def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[_Frame]:
     """Yield what must stay, with the newest reply where there may be room for it, and without."""
     lean = leanest(plan.measured, context)
-    staying = dict(zip(must_stay(plan.measured), lean, strict=True))
     # A strict window has no head but the system prompt.
     head, window = plan.cut.head, plan.window.transcript
-    reply = kept_reply(plan.measured, plan.shares, context, beside=context.scale.total(lean))
+    beside = context.scale.total(lean.values())
+    reply = kept_reply(plan.measured, plan.shares, context, beside=beside)
     for each in (reply, None) if reply else (None,):
         kept: dict[int, Message] = {}
         if each:
             said = window[each.places.start : each.places.stop]
             kept |= zip(each.places, without_bulk(said, each.tokens, context), strict=True)
-        kept |= staying
+        kept |= lean
         shown = tuple(kept[at] for at in sorted(kept) if at >= head)
         yield _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), is_bare=True)
 

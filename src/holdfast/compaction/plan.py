@@ -7,7 +7,8 @@ without summaries: what an earlier compaction left becomes state, not a turn.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import accumulate
+from operator import sub
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.compaction.cut import (
@@ -24,7 +25,7 @@ from holdfast.compaction.live import read_live, render_live
 from holdfast.compaction.policy import LEAST, SOFT_CEILING
 from holdfast.compaction.prune import (
     PrunedTranscript,
-    least_left,
+    can_weigh,
     prune,
     squeezed,
     truncate,
@@ -50,7 +51,7 @@ from holdfast.transcript import Message, Role, Summary, is_user_word
 from holdfast.wire.markers import BLANK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from holdfast.compaction.policy import PassContext, Policy, Shares
     from holdfast.tokens import Scale
@@ -193,9 +194,7 @@ class CompactionPlan:
     @property
     def folded(self) -> Transcript:
         """Return the messages that the summary will stand for, as they were said."""
-        whole = self.bare.transcript
-        stretches = [whole[each.start : each.stop] for each in self.cut.stretches()]
-        return tuple(chain.from_iterable(stretches))
+        return tuple(map(self.bare.transcript.__getitem__, self.cut.folded()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +237,7 @@ def decide(
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, context)
-    smallest = scale.total(leanest(it, context))
+    smallest = scale.total(leanest(it, context).values())
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
@@ -290,17 +289,16 @@ def note_weight(head: Sequence[Message], scale: Scale) -> int:
     return 0 if is_there else scale.text(SYSTEM_NOTE)
 
 
-def leanest(it: Measured, context: PassContext) -> Transcript:
-    """Return what stays whatever happens, in its shortest form.
+def leanest(it: Measured, context: PassContext) -> dict[int, Message]:
+    """Return what stays whatever happens, in its shortest form, by its index.
 
     The system prompt and the newest user message keep every word; the arguments and the partial
     results of calls that still wait are shortened.
     """
     words, staying = {*range(system_end(it.transcript)), it.newest}, must_stay(it)
     short = squeezed(tuple(it.transcript[at] for at in staying), context)
-    return tuple(
-        it.transcript[at] if at in words else each for at, each in zip(staying, short, strict=True)
-    )
+    pairs = zip(staying, short, strict=True)
+    return {at: it.transcript[at] if at in words else each for at, each in pairs}
 
 
 def answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
@@ -421,49 +419,28 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
     such floor, because its size comes first.
     """
-    protected = plan.cut.tail
+    it, whole, scale = plan.measured, plan.bare.transcript, context.scale
+    protected, target, limit = plan.cut.tail, policy.target_tokens, plan.shares.limit
     if not plan.shares.strict:
-        floor = len(plan.bare.transcript) - policy.protect_last_n
-        protected = max(min(protected, floor), plan.cut.head)
-    target, scale, whole = policy.target_tokens, context.scale, plan.bare.transcript
-    if plan.bare.previous is None and _may_reach(target, plan.measured, protected, scale):
+        protected = max(min(protected, len(whole) - policy.protect_last_n), plan.cut.head)
+    left = target - it.weight(protected)
+    if plan.bare.previous is None and can_weigh(left, whole[:protected], it.weights, scale):
         pruned = prune(whole, context, protected=protected)
         window = replace(pruned, transcript=repair(pruned.transcript))
         # A line that tells of an output is shorter than it, and may weigh more all the same.
         most = min(target, plan.weight - 1)
         if window.counts.any and scale.total(window.transcript) <= most:
             if plan.shares.strict and len(window.transcript) == len(whole):
-                lean = map(scale.weigh, window.transcript)
-                window = _least_shortened(plan, pruned, lean, protected, context) or window
+                # Only as much old output is shortened as a fit of that size needs.
+                saved = accumulate(map(sub, it.weights, map(scale.weigh, window.transcript)))
+                over = it.weight() - limit
+                at = next((at for at, tokens in enumerate(saved, 1) if tokens >= over), len(whole))
+                less = pruned.until(at) if at <= protected else prune(whole, context, protected=at)
+                fuller = repair(less.transcript)
+                if at < len(whole) and scale.total(fuller) <= limit:
+                    window = replace(less, transcript=fuller)
             return Enough(window)
     return replace(plan, window=_window(plan, context, protected=plan.cut.tail))
-
-
-def _least_shortened(
-    plan: CompactionPlan, shortest: PrunedTranscript, lean: Iterable[int], end: int, by: PassContext
-) -> PrunedTranscript | None:
-    """Return the window with only as much old output shortened as a fit of that size needs."""
-    it, fit = plan.measured, plan.shares.limit
-    over = it.weight() - fit
-    for at, (weight, short) in enumerate(zip(it.weights, lean, strict=True)):
-        if over <= 0:
-            less = shortest.until(at)
-            if at > end:
-                less = prune(it.transcript, by, protected=at)
-            fuller = repair(less.transcript)
-            return replace(less, transcript=fuller) if by.scale.total(fuller) <= fit else None
-        over -= weight - short
-    return None
-
-
-def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
-    """Say whether pruning can get down to a weight at all: words stay, and so does the tail."""
-    left = target - it.weight(protected)
-    for message, weight in zip(it.transcript[:protected], it.weights, strict=False):
-        if left < 0:
-            break
-        left -= least_left(message, weight, scale)
-    return left >= 0
 
 
 def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:

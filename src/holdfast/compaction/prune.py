@@ -113,8 +113,16 @@ def _counted(kinds: Iterable[_Kinds], media: int) -> PrunedCounts:
     return PrunedCounts(**Counter(filter(len, chain.from_iterable(kinds))), media=media)
 
 
-def least_left(message: Message, weight: int, scale: Scale) -> int:
-    """Return a weight that pruning does not get a message below, however short its lines are."""
+def can_weigh(most: int, messages: Transcript, weights: Iterable[int], scale: Scale) -> bool:
+    """Say whether pruning may get messages down to a weight, however short its lines are."""
+    for message, weight in zip(messages, weights, strict=False):
+        if most < 0:
+            break
+        most -= _least_left(message, weight, scale)
+    return most >= 0
+
+
+def _least_left(message: Message, weight: int, scale: Scale) -> int:
     if message.role is Role.USER or message.pinned:
         return weight
     if _media_in(message):

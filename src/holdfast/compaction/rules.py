@@ -21,8 +21,6 @@ from holdfast.transcript.project_rules import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from holdfast.compaction.plan import Decision
     from holdfast.compaction.policy import PassContext, Policy
     from holdfast.transcript import Message, Transcript
@@ -63,22 +61,27 @@ def _lifted(
     newest = None if it.newest is None else plan.bare.places[it.newest]
     shown = {*(plan.bare.places[at] for at in range(plan.cut.head)), newest}
     versions: dict[str, tuple[int, ProjectRules]] = {}
-    # Hardly one message in twenty is a user's: the role is asked before anything is called.
-    users = (at for at, message in enumerate(source) if message.role is Role.USER)
-    for at in users:
-        for rules in rules_in(source[at]):
-            versions[rules.source] = (at, rules)
+    for at, message in enumerate(source):
+        # Hardly one message in twenty is a user's: the role is asked before anything is called.
+        if message.role is Role.USER:
+            versions |= {rules.source: (at, rules) for rules in rules_in(message)}
     # What the client's own words tell beside the summary needs no telling.
     told = [rules for at, rules in versions.values() if at not in shown or blocks_in(source[at])]
     limit = policy.fit or policy.room_tokens
     most = limit // _OF_WINDOW
     if policy.fit is not None:
-        most = min(limit // _OF_FIT, limit - context.scale.total(leanest(it, context)) - _SPARE)
+        least = context.scale.total(leanest(it, context).values())
+        most = min(limit // _OF_FIT, limit - least - _SPARE)
     kept = fitted_rules(told, most, context.scale.text)
     block = rules_block(kept).parts if kept else ()
     if tuple(chain.from_iterable(map(blocks_in, source))) == block:
         return None
-    pairs = list(_stripped(source))
+    pairs: list[tuple[int, Message]] = []
+    for at, message in enumerate(source):
+        ours = blocks_in(message)
+        rest = tuple(part for part in message.parts if part not in ours) if ours else message.parts
+        if rest or not ours:
+            pairs.append((at, replace(message, parts=rest) if ours else message))
     if kept:
         head = plan.bare.places[plan.cut.head] if plan.cut.head < len(plan.bare.places) else 0
         first = next((at for at, (place, _) in enumerate(pairs) if place >= head), len(pairs))
@@ -93,13 +96,3 @@ def rules_left_out(transcript: Transcript) -> tuple[str, ...]:
     return tuple(
         f"of {rules.source} there is no room for: {'; '.join(rules.left_out)}" for rules in found
     )
-
-
-def _stripped(transcript: Transcript) -> Iterator[tuple[int, Message]]:
-    """Yield the messages without blocks of ours, each with its index."""
-    for at, message in enumerate(transcript):
-        blocks = blocks_in(message)
-        if not blocks:
-            yield at, message
-        elif parts := tuple(part for part in message.parts if part not in blocks):
-            yield at, replace(message, parts=parts)
