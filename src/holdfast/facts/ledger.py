@@ -62,7 +62,9 @@ def ledger(
     found: dict[str, tuple[str, float]] = {}
     worth: dict[str, float] = {}
     for newer, (each, uses) in enumerate(reversed(read)):
-        is_line = _is_line(each.text)
+        words = each.text.strip("`\"' \n")
+        # Short, and not cut before.
+        is_line = len(words) <= _LONGEST and not (words.startswith(_CUT) or words.endswith(_CUT))
         for name in names_in(each.text):
             worth[name] = worth.get(name, 0.0) + uses + 0.5 * _HALF / (_HALF + newer)
             is_told = name.encode() in known or (uses == 1.0 and name.encode() in shown)
@@ -74,18 +76,11 @@ def ledger(
         words, uses = found[name]
         line = f"- {words}"
         cost = count(line) + 1
-        if cost > budget or name in told:
-            continue
         # A name may stand beside other characters, which belong to the same run.
-        if name in present or (uses == 1.0 and name in around):
+        is_told = name in told or name in present or (uses == 1.0 and name in around)
+        if is_told or cost > budget:
             continue
         budget -= cost
         lines[line] = None
         told += line
     return "\n".join(lines)
-
-
-def _is_line(text: str) -> bool:
-    """Say whether a statement is short and was not cut before."""
-    words = text.strip("`\"' \n")
-    return len(words) <= _LONGEST and not words.startswith(_CUT) and not words.endswith(_CUT)
