@@ -74,9 +74,9 @@ def compose(
     folded = len(plan.cut.folded())
     by = f"by {draft.writer}" if draft.writer else "without a model"
     note = f"Written {by} from {folded:,} messages; the older a turn, the less is told of it."
-    if context.recall:
-        verb = "brings" if len(context.recall) == 1 else "bring"
-        note += f" {' and '.join(context.recall)} {verb} back the originals."
+    if recall := context.request.recall:
+        verb = "brings" if len(recall) == 1 else "bring"
+        note += f" {' and '.join(recall)} {verb} back the originals."
     left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
     # In a small window a sentence says more than a name, and so does what a model wrote.
     of_ledger = (_OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER) * min(1.0, budget / _AMPLE)

@@ -60,11 +60,9 @@ class _Source:
     warnings: tuple[str, ...] = ()
 
 
-def compaction(
-    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-) -> Flow:
+def compaction(transcript: Transcript, policy: Policy, context: PassContext) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
-    decision = decided(transcript, policy, context, force=force)
+    decision = decided(transcript, policy, context)
     if isinstance(decision, CompactionPlan):
         return (yield from _folded(decision, policy, context))
     untouched = Report.unchanged(len(transcript), context.scale.total(transcript))
@@ -95,9 +93,10 @@ def _folded(plan: CompactionPlan, policy: Policy, context: PassContext) -> Flow:
     nothing = Report.unchanged(len(plan.source), plan.weight)
     if isinstance(source, Declined):
         return Abandoned(plan.source, nothing, context.redact(source.reason), is_unwritten=True)
-    if context.before_folding is not None and folded:
+    before_folding = context.request.before_folding
+    if before_folding is not None and folded:
         # Memory sees what goes at the last moment; what it notes stands in the live state.
-        noted = context.before_folding(folded).strip()
+        noted = before_folding(folded).strip()
         live = replace(live, remembered=(noted,) if noted else ())
     built = fold(plan, source.draft, context, live)
     load = load_of(built.transcript, context.scale)
@@ -129,8 +128,8 @@ def _summarize(
         count=context.scale.text,
         redact=context.redact,
         today=context.today,
-        focus=context.focus,
-        hint="" if context.focus else derive_focus(plan.bare.transcript, context.redact),
+        focus=context.request.focus,
+        hint="" if context.request.focus else derive_focus(plan.bare.transcript, context.redact),
         task=said[-1] if said else "",
         opening=said[0] if said else "",
         context=plan.bare.transcript,

@@ -221,14 +221,12 @@ class Impossible:
 Decision: TypeAlias = CompactionPlan | Enough | Nothing | Impossible
 
 
-def decide(
-    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-) -> Decision:
+def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Decision:
     """Return what a compaction of the transcript would do.
 
-    With `force` it compacts even when everything fits the budget of the tail.
+    One that is forced compacts even when everything fits the budget of the tail.
     """
-    scale = context.scale
+    scale, force = context.scale, context.request.force
     bare = without_summaries(transcript)
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)

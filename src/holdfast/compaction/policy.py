@@ -300,13 +300,8 @@ class PassContext:
     """What one request to the summarizer may hold; None when there is no summarizer."""
     host: LiveState = field(default_factory=LiveState)
     """What the host reports of the agent's state."""
-    focus: str = ""
-    stored: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Where tool results are kept whole, as message ids by call id."""
-    recall: tuple[str, ...] = ()
-    """Names of the host's tools that bring back what was folded."""
-    before_folding: Callable[[Transcript], str] | None = None
-    """Sees the messages that are about to be folded; what it returns joins the record."""
+    request: Request = Request()
+    """How the pass is wanted."""
     sign: Sign = unsigned
     """Makes the check by which a summary is known to be ours."""
 

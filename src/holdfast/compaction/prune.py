@@ -393,7 +393,7 @@ def pointer_to(message_id: int | str) -> str:
 def _cut(part: Part, share: float, context: PassContext) -> Part:
     if not isinstance(part, ToolResult):
         return part
-    stored = context.stored.get(part.call_id)
+    stored = context.request.stored.get(part.call_id)
     pointer = "" if stored is None else pointer_to(stored)
     content: list[Content] = []
     for piece in part.content:

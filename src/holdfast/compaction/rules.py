@@ -32,18 +32,16 @@ _SPARE = 600
 """Tokens that a fit needs beside them for a short record and a tail."""
 
 
-def decided(
-    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-) -> Decision:
+def decided(transcript: Transcript, policy: Policy, context: PassContext) -> Decision:
     """Return what a compaction would do, with the rules of project files beside its summary."""
-    decision = decide(transcript, policy, context, force=force)
+    decision = decide(transcript, policy, context)
     if not isinstance(decision, CompactionPlan):
         return decision
     lifted = _lifted(decision, policy, context)
     if lifted is None:
         return decision
     places, messages = lifted
-    again = decide(messages, policy, context, force=force)
+    again = decide(messages, policy, context)
     if not isinstance(again, CompactionPlan):
         return decision
     bare = replace(again.bare, places=[places[at] for at in again.bare.places])

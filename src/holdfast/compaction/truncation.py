@@ -43,9 +43,7 @@ _FEWEST = 3
 _UNDER_BYTES = 0.9
 
 
-def truncation(
-    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-) -> Flow:
+def truncation(transcript: Transcript, policy: Policy, context: PassContext) -> Flow:
     """Truncate a transcript; the flow asks for nothing, and ends like that of a compaction."""
     yield from ()
     scale, strict = context.scale, policy.fit is not None
@@ -65,7 +63,7 @@ def truncation(
     if load.bytes > policy.max_bytes:
         # Too many bytes are as many tokens less.
         room = min(room, int(load.tokens * _UNDER_BYTES * policy.max_bytes / load.bytes))
-    if force and not strict:
+    if context.request.force and not strict:
         # Somebody asked for a smaller window: half of what may go goes.
         room = min(room, (before + smallest) // 2)
     windows = _windows(shorter, policy, context, room)
@@ -139,11 +137,11 @@ def _concluded(it: Measured, built: Pruned, context: PassContext, room: int) -> 
         report = Report.unchanged(len(it.transcript), before)
         return Unchanged(it.transcript, report, f"{fits}: {before:,} of {room:,} tokens")
     ensure_valid(built.transcript, it.transcript)
-    if context.before_folding is not None and built.report.folded:
+    if context.request.before_folding is not None and built.report.folded:
         # There is no record that could take notes; memory keeps what it wants for itself.
         cuts = built.report.cuts
         left_out = (at for at in range(cuts.head, cuts.tail) if at not in cuts.kept)
-        context.before_folding(tuple(it.transcript[at] for at in left_out))
+        context.request.before_folding(tuple(it.transcript[at] for at in left_out))
     report = replace(
         built.report,
         tokens_before=before,
