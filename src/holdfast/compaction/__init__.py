@@ -1,9 +1,9 @@
 """Compaction: a transcript goes in, a smaller valid one comes out, and nothing is left unsaid.
 
 Read in this order: `policy` (the knobs, their arithmetic, and what a pass is given), `report` (the
-outcomes), `prune`, `cut`, `plan` (the decision as a value), `rules` (of project files), `live` and
-`checkpointing` (what the summary says), `repair`, `fold` (the window, and the algorithm on one
-page), then `triggers` (when it begins and stops) and `truncation` (the same with no summary).
+outcomes), `live` (what is true now), `prune`, `cut`, `plan` (the decision as a value), `repair`,
+`fold` (the window, and what its summary says), `flow` (the algorithm on one page), then `triggers`
+(when it begins and stops) and `truncation` (the same with no summary).
 """
 
 from holdfast.compaction.flow import Flow, compaction
