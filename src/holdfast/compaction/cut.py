@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
@@ -56,9 +57,9 @@ def system_end(transcript: Transcript) -> int:
     return next(others, len(transcript))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Measured:
-    """A transcript with what every cut of it needs, computed once."""
+    """A transcript with what every cut of it needs, computed once: so it has no slots."""
 
     transcript: Transcript
     weights: tuple[int, ...]
@@ -76,10 +77,23 @@ class Measured:
         """Return the weight of the newest user message."""
         return 0 if self.newest is None else self.weights[self.newest]
 
-    @property
-    def rules(self) -> int:
-        """Return the weight of a block of project rules, which stays beside the summary."""
-        return sum(self.weights[at] for at in _rules(self))
+    @cached_property
+    def rules(self) -> tuple[int, ...]:
+        """Return where blocks of project rules are, which stay beside the summary."""
+        user = Role.USER  # looked up once: a member of an enumeration is found slowly
+        said = [at for at, message in enumerate(self.transcript) if message.role is user]
+        return tuple(at for at in said if is_rules(self.transcript[at]))
+
+    @cached_property
+    def boundary_weights(self) -> tuple[int, ...]:
+        """Return weights with images priced a little higher, so that cuts err on the safe side."""
+        weights = [*self.weights]
+        for at, message in enumerate(self.transcript):
+            for part in message.parts:
+                for piece in part.content if isinstance(part, ToolResult) else (part,):
+                    if isinstance(piece, Media):
+                        weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
+        return tuple(weights)
 
 
 def measured(transcript: Transcript, scale: Scale) -> Measured:
@@ -107,13 +121,7 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
     The newest user message costs the tail nothing, and neither do messages that stay whatever the
     tail holds: their share was set `aside` before.
     """
-    weights = [*it.weights]
-    for at, message in enumerate(it.transcript):
-        for part in message.parts:
-            for piece in part.content if isinstance(part, ToolResult) else (part,):
-                if isinstance(piece, Media):
-                    # Priced a little higher, so that cuts err on the safe side.
-                    weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
+    weights = [*it.boundary_weights]
     for at in (*aside, *(() if it.newest is None else (it.newest,))):
         weights[at] = 0
     # behind[i] is the weight of transcript[i:].
@@ -129,7 +137,7 @@ def must_stay(it: Measured) -> tuple[int, ...]:
 
     So does a block of project rules.
     """
-    staying = {*range(system_end(it.transcript)), *_rules(it)}
+    staying = {*range(system_end(it.transcript)), *it.rules}
     if it.newest is not None:
         staying.add(it.newest)
     for index in _waiting(it):
@@ -183,7 +191,7 @@ def _kept(
     it: Measured, head: int, tail: int, shares: Shares, weights: Sequence[int]
 ) -> tuple[int, ...]:
     """Return the messages of the middle that stay: rules, the task, the reply, open calls, pins."""
-    staying = {*_rules(it, head, tail)}
+    staying = {at for at in it.rules if head <= at < tail}
     if it.newest is not None and head <= it.newest < tail:
         staying.add(it.newest)
     for index in _waiting(it):
@@ -198,13 +206,6 @@ def _kept(
             spent += cost
             staying.update(exchange)
     return tuple(sorted(staying))
-
-
-def _rules(it: Measured, start: int = 0, end: int | None = None) -> list[int]:
-    user = Role.USER  # looked up once: a member of an enumeration is found slowly
-    messages = it.transcript[start:end]
-    said = [at for at, message in enumerate(messages, start) if message.role is user]
-    return [at for at in said if is_rules(it.transcript[at])]
 
 
 def _exchange(it: Measured, index: int, head: int = 0, tail: int = sys.maxsize) -> range:

@@ -240,7 +240,8 @@ def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Deci
         return answer
     head = _head(it, policy, decayed=bare.previous is not None)
     note = note_weight(bare.transcript[:head], scale)
-    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task + it.rules
+    rules = sum(it.weights[at] for at in it.rules)
+    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task + rules
 
     def shared(aside: int) -> Shares:
         return policy.shares(
@@ -369,7 +370,8 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
     folded = plan.cut.folded()
     if not folded:
         return "nothing lies between head and tail"
-    it, fresh, rules = plan.measured, plan.bare.fresh, plan.measured.rules
+    it, fresh = plan.measured, plan.bare.fresh
+    rules = sum(it.weights[at] for at in it.rules)
     # A head that an earlier pass kept is light; more than that before a summary is not its doing.
     if plan.bare.previous is None or it.weight(plan.cut.head, fresh) - rules > policy.head_tokens:
         return ""

@@ -257,6 +257,7 @@ class Policy:
             limit=limit,
             ceiling=min(int(granted["tail"] * SOFT_CEILING), most),
             fewest=_FEWEST,
+            strict=False,
             protected=self.protect_last_n,
             widest=min(widest, most),
             **granted,

@@ -50,7 +50,8 @@ def repair(transcript: Transcript) -> Transcript:
                 id_ = result.call_id
                 is_own = id_ in calls and id_ not in answers
                 home = answers if is_own else waiting.pop(id_, {})
-                home[id_] = replace(message, parts=(result,))
+                is_alone = len(message.parts) == 1
+                home[id_] = message if is_alone else replace(message, parts=(result,))
         waiting |= dict.fromkeys(calls.keys() - answers.keys(), answers)
         groups.append((group, calls, answers))
         start += len(group)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.keywords import names_checked
 
@@ -97,15 +97,15 @@ def excess(tokens: int, limit: int) -> tuple[str, ...]:
     return (too_much,) if tokens > limit else ()
 
 
-def _sizes(outcome: Folded | Pruned) -> str:
-    it = outcome.report
+def _sizes(self: Folded | Pruned) -> str:
+    it = self.report
     messages = f"{it.messages_before:,} -> {_messages(it.messages_after)}"
     tokens = f"{it.tokens_before:,} -> {it.tokens_after:,} tokens"
-    return f"<{type(outcome).__name__} {messages}, {tokens}>"
+    return f"<{type(self).__name__} {messages}, {tokens}>"
 
 
-def _why(outcome: Unchanged | Abandoned) -> str:
-    return f"<{type(outcome).__name__}: {outcome.reason}>"
+def _why(self: Unchanged | Abandoned) -> str:
+    return f"<{type(self).__name__}: {self.reason}>"
 
 
 # What is printed of an outcome leaves out the transcript, which may be long.
@@ -116,7 +116,6 @@ class Folded:
 
     transcript: Transcript
     report: Report
-    name: ClassVar[str] = "folded"
     __repr__ = _sizes
 
 
@@ -127,7 +126,6 @@ class Pruned:
 
     transcript: Transcript
     report: Report
-    name: ClassVar[str] = "pruned_only"
     __repr__ = _sizes
 
 
@@ -139,7 +137,6 @@ class Unchanged:
     transcript: Transcript
     report: Report
     reason: str
-    name: ClassVar[str] = "unchanged"
     __repr__ = _why
 
 
@@ -153,11 +150,16 @@ class Abandoned:
     reason: str
     is_unwritten: bool = False
     """Whether the reason is that nobody wrote a summary, which no pruning puts right."""
-    name: ClassVar[str] = "abandoned"
     __repr__ = _why
 
 
 Outcome: TypeAlias = Folded | Pruned | Unchanged | Abandoned
+_NAMES: Mapping[type[Outcome], str] = {
+    Folded: "folded",
+    Pruned: "pruned_only",
+    Unchanged: "unchanged",
+    Abandoned: "abandoned",
+}
 
 
 @names_checked
@@ -177,7 +179,7 @@ class CompactionReport(Mapping[str, object]):
     @property
     def outcome(self) -> str:
         """Return `folded`, `pruned_only`, `unchanged` or `abandoned`."""
-        return self.result.name
+        return _NAMES[type(self.result)]
 
     @property
     def reason(self) -> str:
