@@ -72,10 +72,9 @@ class Measured:
         """Return the weight of a run of messages."""
         return sum(self.weights[start:end])
 
-    @property
-    def task(self) -> int:
-        """Return the weight of the newest user message."""
-        return 0 if self.newest is None else self.weights[self.newest]
+    def task(self, start: int = 0) -> int:
+        """Return the weight of the newest user message, if it stands at an index or behind it."""
+        return 0 if self.newest is None or self.newest < start else self.weights[self.newest]
 
     @cached_property
     def rules(self) -> tuple[int, ...]:
@@ -128,36 +127,39 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
     behind = [0, *accumulate(reversed(weights))][::-1]
     places = it.seams[bisect_left(it.seams, head) :]
     tail, why = _tail(places, behind, shares, len(it.transcript))
-    kept = {*_kept(it, head, tail, shares, weights), *range(aside.start, min(aside.stop, tail))}
-    return Cut(head, tail, tuple(sorted(kept)), why)
+    staying, reply, spent = _staying(it, head, tail), newest_reply(it.transcript), 0
+    pins = [index for index in range(tail - 1, head - 1, -1) if it.transcript[index].pinned]
+    for index in pins if reply is None else (reply, *pins):
+        exchange = _exchange(it, index, head, tail)
+        cost = sum(weights[at] for at in exchange if at not in staying)
+        if spent + cost <= shares.pins:
+            spent += cost
+            staying.update(exchange)
+    staying.update(range(aside.start, min(aside.stop, tail)))
+    return Cut(head, tail, tuple(sorted(staying)), why)
 
 
 def must_stay(it: Measured) -> tuple[int, ...]:
-    """Return what stays whatever happens: the system prompt, the task, calls that still wait.
+    """Return what stays whatever happens: the system prompt too."""
+    return tuple(sorted({*range(system_end(it.transcript))} | _staying(it)))
 
-    So does a block of project rules.
+
+def _staying(it: Measured, head: int = 0, tail: int = sys.maxsize) -> set[int]:
+    """Return what stays of a stretch whatever happens: project rules, the task, calls that wait.
+
+    A call that a later user message left behind was abandoned, and does not wait.
     """
-    staying = {*range(system_end(it.transcript)), *it.rules}
-    if it.newest is not None:
-        staying.add(it.newest)
-    for index in _waiting(it):
-        staying.update(_exchange(it, index))
-    return tuple(sorted(staying))
+    newest, start = ((), 0) if it.newest is None else ((it.newest,), it.newest + 1)
+    staying = {at for at in (*it.rules, *newest) if head <= at < tail}
+    for index in open_calls(it.transcript[start:]).values():
+        staying.update(_exchange(it, start + index, head, tail))
+    return staying
 
 
 def spoken(it: Measured) -> range:
     """Return the exchange with the newest reply that a person can see; empty without one."""
     reply = newest_reply(it.transcript)
     return range(0) if reply is None else _exchange(it, reply)
-
-
-def _waiting(it: Measured) -> list[int]:
-    """Return the messages with open calls of the running turn.
-
-    A call that a later user message left behind was abandoned, and does not wait.
-    """
-    start = 0 if it.newest is None else it.newest + 1
-    return [start + index for index in open_calls(it.transcript[start:]).values()]
 
 
 def _tail(
@@ -185,27 +187,6 @@ def _latest(places: Sequence[int], at: int, default: int) -> int:
     """Return the last of the places that is no later than an index."""
     after = bisect_right(places, at)
     return places[after - 1] if after else default
-
-
-def _kept(
-    it: Measured, head: int, tail: int, shares: Shares, weights: Sequence[int]
-) -> tuple[int, ...]:
-    """Return the messages of the middle that stay: rules, the task, the reply, open calls, pins."""
-    staying = {at for at in it.rules if head <= at < tail}
-    if it.newest is not None and head <= it.newest < tail:
-        staying.add(it.newest)
-    for index in _waiting(it):
-        staying.update(_exchange(it, index, head, tail))
-    spent = 0
-    pins = [index for index in range(head, tail) if it.transcript[index].pinned]
-    reply = newest_reply(it.transcript)
-    for index in (*(() if reply is None else (reply,)), *reversed(pins)):
-        exchange = _exchange(it, index, head, tail)
-        cost = sum(weights[at] for at in exchange if at not in staying)
-        if spent + cost <= shares.pins:
-            spent += cost
-            staying.update(exchange)
-    return tuple(sorted(staying))
 
 
 def _exchange(it: Measured, index: int, head: int = 0, tail: int = sys.maxsize) -> range:

@@ -44,7 +44,7 @@ from holdfast.transcript import (
 from holdfast.wire.provenance import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from holdfast.compaction.live import LiveState, PlanItem
     from holdfast.compaction.plan import CompactionPlan
@@ -88,7 +88,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Summarized:
+class _Summary:
     """The text of a summary, and the part of it that is the record."""
 
     text: str = ""
@@ -96,7 +96,7 @@ class Summarized:
 
 
 @dataclass(frozen=True, slots=True)
-class SummarySource:
+class _Source:
     """What a summary is made from."""
 
     draft: RecordDraft
@@ -124,7 +124,7 @@ class _Frame:
 class _Built:
     frame: _Frame
     transcript: Transcript
-    summary: Summarized
+    summary: _Summary
     weight: int
 
 
@@ -135,7 +135,7 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    told = SummarySource(draft, live, cache(context.scale.summary))
+    told = _Source(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_frame(plan, context), told, context, goal)
     bare_frames = _bare_frames(plan, context) if plan.shares.strict else iter(())
@@ -171,7 +171,7 @@ def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: L
     )
 
 
-def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) -> _Built:
+def _build(frame: _Frame, told: _Source, context: PassContext, goal: int) -> _Built:
     """Build the window once; again only where its words weigh more together than apart."""
     scale, shares = context.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
@@ -186,16 +186,14 @@ def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) 
         least = max(wish // 2, LEAST) if frame.plan.weight > shares.limit else LEAST // 2
     budget = min(wish, max(goal - fixed, least))
     for _ in range(_TRIES):
-        summary = compose(
-            frame.plan, told, context, shown=frame.shown, around=around, budget=budget
-        )
+        summary = _compose(frame, told, context, around=around, budget=budget)
         window = repair(assemble(frame.head, summary.text, frame.kept, frame.tail))
         built = _Built(frame, window, summary, scale.total(window))
         over = built.weight - goal
         if over <= 0 or not summary.text or budget <= least:
             return built
         budget = max(budget - over - 8, least)
-    return _Built(frame, without, Summarized(), scale.total(without))
+    return _Built(frame, without, _Summary(), scale.total(without))
 
 
 def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
@@ -315,22 +313,15 @@ def words_of(messages: Iterable[Message]) -> str:
     )
 
 
-def compose(
-    plan: CompactionPlan,
-    told: SummarySource,
-    context: PassContext,
-    *,
-    shown: Container[int],
-    around: str,
-    budget: int,
-) -> Summarized:
+def _compose(
+    frame: _Frame, told: _Source, context: PassContext, *, around: str, budget: int
+) -> _Summary:
     """Return the summary within a budget, redacted; nothing where there is room for nothing.
 
-    The messages `shown` stay in the window and need no telling; the names in their words, which
-    are `around` the summary, need no listing.
+    What the frame shows needs no telling; names in the words `around` the summary no listing.
     """
-    count, shares = told.count, plan.shares
-    draft = told.draft
+    plan, draft, count, shown = frame.plan, told.draft, told.count, frame.shown
+    shares = plan.shares
     live = _live(told.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
     folded = len(plan.cut.folded())
     by = f"by {draft.writer}" if draft.writer else "without a model"
@@ -346,7 +337,7 @@ def compose(
         room = min(max(shares.record, LEAST), room)
     record, chosen = draft.record(room, count, shown)
     if not record:
-        return Summarized()
+        return _Summary()
     written = render(record)
     proof_room = int((budget - left + count(written)) * of_ledger) - _JOINTS
     left -= count(written) + max(proof_room, 0)
@@ -367,7 +358,7 @@ def compose(
         # Where few names are left to tell, the record takes what they do not need.
         record, _ = draft.record(room + spare, count, shown)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
-    return Summarized(context.redact(text), render(record))
+    return _Summary(context.redact(text), render(record))
 
 
 def _is_proof(told: Statement) -> bool:
@@ -399,9 +390,8 @@ def _said(
         if budget <= _JOINTS:
             break
         words = said_at(plan.bare.transcript, index)
-        if not words or "".join(words.split()) in told or words in quotes:
-            continue
-        if any(each in words for each in outdated):
+        is_told = "".join(words.split()) in told or words in quotes
+        if is_told or any(each in words for each in outdated):
             continue
         cost = context.scale.text(words) + 2
         if cost <= budget:

@@ -241,7 +241,7 @@ def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Deci
     head = _head(it, policy, decayed=bare.previous is not None)
     note = note_weight(bare.transcript[:head], scale)
     rules = sum(it.weights[at] for at in it.rules)
-    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task + rules
+    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task() + rules
 
     def shared(aside: int) -> Shares:
         return policy.shares(
@@ -265,7 +265,7 @@ def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Deci
     plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned, reply, opening)
     reason = _nothing_to_fold(plan, policy)
     if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(transcript, shares, context, reason)
+        return _cropped(plan, context, reason)
     return _pruned(plan, policy, context)
 
 
@@ -283,9 +283,8 @@ def _with_newest(it: Measured, shares: Shares, context: PassContext) -> Shares:
 
 def note_weight(head: Sequence[Message], scale: Scale) -> int:
     """Return what the note in the system prompt adds: nothing where an earlier pass wrote it."""
-    system = (each for each in reversed(head) if each.role is Role.SYSTEM)
-    is_there = SYSTEM_NOTE in next((each.text for each in system), "")
-    return 0 if is_there else scale.text(SYSTEM_NOTE)
+    system = [each for each in head if each.role is Role.SYSTEM][-1:]
+    return 0 if system and SYSTEM_NOTE in system[0].text else scale.text(SYSTEM_NOTE)
 
 
 def leanest(it: Measured, context: PassContext) -> dict[int, Message]:
@@ -376,31 +375,26 @@ def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
     if plan.bare.previous is None or it.weight(plan.cut.head, fresh) - rules > policy.head_tokens:
         return ""
     roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= plan.shares.limit else 0
-    task = it.task if it.newest is not None and it.newest >= fresh else 0
-    settled = it.weight(fresh) - rules - task <= max(plan.shares.ceiling, roomy)
+    settled = it.weight(fresh) - rules - it.task(fresh) <= max(plan.shares.ceiling, roomy)
     if settled or folded[-1] < plan.bare.after:
         return "nothing new since the last compaction: what came after it fits the tail"
     return ""
 
 
-def _cropped(
-    transcript: Transcript, shares: Shares, context: PassContext, reason: str
-) -> Enough | Nothing:
+def _cropped(plan: CompactionPlan, context: PassContext, reason: str) -> Enough | Nothing:
     """Make an oversized window smaller when nothing can be folded: cut tool results and media.
 
     One huge output in the newest exchange fills a window although there is no middle yet.
     """
-    scale = context.scale
-    before = scale.total(transcript)
-    if before <= shares.limit:
+    before, limit = plan.weight, plan.shares.limit
+    if before <= limit:
         return Nothing(reason)
-    shown = without_old_media(transcript)
-    kept = repair(shown.messages)
-    cropped = truncate(kept, shares.limit, context)
-    if scale.total(cropped.messages) < before:
+    shown = without_old_media(plan.source)
+    cropped = truncate(repair(shown.messages), limit, context)
+    if context.scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
-    return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
+    return Nothing(f"{reason}, and the window is over its limit: {before:,} of {limit:,}")
 
 
 def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPlan:
@@ -409,8 +403,7 @@ def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPl
     grown = replace(plan.shares, tail=tail, ceiling=tail)
     aside = plan.reply.places if plan.reply else range(0)
     chosen = cut(plan.measured, plan.cut.head, grown, aside)
-    wider = replace(plan, shares=grown, cut=chosen)
-    return replace(wider, window=_window(wider, context, protected=chosen.tail))
+    return _windowed(replace(plan, shares=grown, cut=chosen), context)
 
 
 def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> CompactionPlan | Enough:
@@ -440,17 +433,16 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
                 if at < len(whole) and scale.total(fuller) <= limit:
                     window = replace(less, transcript=fuller)
             return Enough(window)
-    return replace(plan, window=_window(plan, context, protected=plan.cut.tail))
+    return _windowed(plan, context)
 
 
-def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
+def _windowed(plan: CompactionPlan, context: PassContext) -> CompactionPlan:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
-    kept, reply = frozenset(plan.cut.kept), plan.reply
-    whole = plan.bare.transcript
-    pruned = prune(whole, context, protected=protected, only=kept)
-    if reply is None or reply.places.start not in kept:
-        return pruned
-    start, stop = reply.places.start, reply.places.stop
-    shown = without_bulk(pruned.transcript[start:stop], reply.tokens, context)
-    whole = (*pruned.transcript[:start], *shown, *pruned.transcript[stop:])
-    return replace(pruned, transcript=whole)
+    chosen, reply = plan.cut, plan.reply
+    kept = frozenset(chosen.kept)
+    window = prune(plan.bare.transcript, context, protected=chosen.tail, only=kept)
+    if reply is not None and reply.places.start in kept:
+        whole, start, stop = window.transcript, reply.places.start, reply.places.stop
+        shown = without_bulk(whole[start:stop], reply.tokens, context)
+        window = replace(window, transcript=(*whole[:start], *shown, *whole[stop:]))
+    return replace(plan, window=window)

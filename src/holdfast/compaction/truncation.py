@@ -102,8 +102,7 @@ def _windows(
             # The newest reply that a person can see stays, and the tail is as much shorter.
             tail = min(tail, without_reply)
             chosen = cut(it, head, _shares(tail, pins, strict=strict), said)
-        task = it.task if it.newest is not None and it.newest >= chosen.tail else 0
-        cropped = truncate(whole[chosen.tail :], tail + task, context)
+        cropped = truncate(whole[chosen.tail :], tail + it.task(chosen.tail), context)
         dropped = len(chosen.folded())
         opening = noted(whole[:head], LEFT_OUT) if dropped else whole[:head]
         kept = tuple(told.get(at, whole[at]) for at in chosen.kept)

@@ -31,27 +31,21 @@ _CUT = ("…", "...")
 _LONGEST, _SHORTEST = 200, 4
 
 _EXTENSIONS = frozenset(
-    [
-        *("astro", "bash", "bat", "bin", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp"),
-        *("cs", "csproj", "css", "csv", "cu", "dart", "db", "diff", "dll", "env", "erl", "ex"),
-        *("exe", "exs", "fish", "gif", "go", "gradle", "gz", "h", "hcl", "hpp", "hs", "htm"),
-        *("html", "ico", "in", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
-        *("jsonl", "jsx", "kt", "less", "lock", "log", "lua", "m", "md", "mdx", "mjs", "ml"),
-        *("mod", "mts", "nix", "out", "parquet", "patch", "pb", "pdf", "php", "pl", "png"),
-        *("properties", "proto", "ps1", "py", "pyi", "r", "rb", "rs", "rst", "s", "sass", "scala"),
-        *("scss", "sh", "so", "sol", "sql", "sqlite", "sum", "svelte", "svg", "swift", "tar"),
-        *("tex", "tf", "tmpl", "toml", "traj", "ts", "tsv", "tsx", "txt", "vue", "wasm", "webp"),
-        *("whl", "xml", "yaml", "yml", "zig", "zip", "zsh"),
-    ]
+    """
+    astro bash bat bin c cc cfg cjs clj cmake conf cpp cs csproj css csv cu dart db diff dll env erl
+    ex exe exs fish gif go gradle gz h hcl hpp hs htm html ico in ini ipynb jar java jpeg jpg js
+    json jsonl jsx kt less lock log lua m md mdx mjs ml mod mts nix out parquet patch pb pdf php pl
+    png properties proto ps1 py pyi r rb rs rst s sass scala scss sh so sol sql sqlite sum svelte
+    svg swift tar tex tf tmpl toml traj ts tsv tsx txt vue wasm webp whl xml yaml yml zig zip zsh
+    """.split()
 )
 # The form of a name and nothing to say about a project.
 _COMMON = frozenset(
-    [
-        *("ASCII", "DELETE", "ERROR", "FAIL", "FALSE", "GitHub", "HEAD", "HTML", "HTTP", "HTTPS"),
-        *("INFO", "JSON", "JavaScript", "LICENSE", "NOTE", "NULL", "PASS", "PATCH", "POST"),
-        *("README", "TODO", "TRUE", "TypeScript", "UUID", "WARN", "WARNING", "YAML", "__init__"),
-        *("__main__", "__name__", "/dev/null", "utf-8"),
-    ]
+    """
+    ASCII DELETE ERROR FAIL FALSE GitHub HEAD HTML HTTP HTTPS INFO JSON JavaScript LICENSE NOTE NULL
+    PASS PATCH POST README TODO TRUE TypeScript UUID WARN WARNING YAML __init__ __main__ __name__
+    /dev/null utf-8
+    """.split()
 )
 
 _NAME = re.compile(
