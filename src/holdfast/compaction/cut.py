@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
@@ -57,9 +56,9 @@ def system_end(transcript: Transcript) -> int:
     return next(others, len(transcript))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Measured:
-    """A transcript with what every cut of it needs, computed once: so it has no slots."""
+    """A transcript with what every cut of it needs, computed once."""
 
     transcript: Transcript
     weights: tuple[int, ...]
@@ -67,6 +66,25 @@ class Measured:
     seams: tuple[int, ...]
     newest: int | None
     """The index of the newest user message."""
+    rules: tuple[int, ...] = field(init=False)
+    """Where blocks of project rules are, which stay beside the summary."""
+    boundary: tuple[int, ...] = field(init=False)
+    """The weights with images priced a little higher, so that cuts err on the safe side."""
+
+    def __post_init__(self) -> None:
+        """Walk the messages once for all cuts."""
+        user = Role.USER  # looked up once: a member of an enumeration is found slowly
+        rules: list[int] = []
+        weights = [*self.weights]
+        for at, message in enumerate(self.transcript):
+            if message.role is user and is_rules(message):
+                rules.append(at)
+            for part in message.parts:
+                for piece in part.content if isinstance(part, ToolResult) else (part,):
+                    if isinstance(piece, Media):
+                        weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "boundary", tuple(weights))
 
     def weight(self, start: int = 0, end: int | None = None) -> int:
         """Return the weight of a run of messages."""
@@ -75,24 +93,6 @@ class Measured:
     def task(self, start: int = 0) -> int:
         """Return the weight of the newest user message, if it stands at an index or behind it."""
         return 0 if self.newest is None or self.newest < start else self.weights[self.newest]
-
-    @cached_property
-    def rules(self) -> tuple[int, ...]:
-        """Return where blocks of project rules are, which stay beside the summary."""
-        user = Role.USER  # looked up once: a member of an enumeration is found slowly
-        said = [at for at, message in enumerate(self.transcript) if message.role is user]
-        return tuple(at for at in said if is_rules(self.transcript[at]))
-
-    @cached_property
-    def boundary_weights(self) -> tuple[int, ...]:
-        """Return weights with images priced a little higher, so that cuts err on the safe side."""
-        weights = [*self.weights]
-        for at, message in enumerate(self.transcript):
-            for part in message.parts:
-                for piece in part.content if isinstance(part, ToolResult) else (part,):
-                    if isinstance(piece, Media):
-                        weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
-        return tuple(weights)
 
 
 def measured(transcript: Transcript, scale: Scale) -> Measured:
@@ -120,13 +120,26 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
     The newest user message costs the tail nothing, and neither do messages that stay whatever the
     tail holds: their share was set `aside` before.
     """
-    weights = [*it.boundary_weights]
+    weights = [*it.boundary]
     for at in (*aside, *(() if it.newest is None else (it.newest,))):
         weights[at] = 0
     # behind[i] is the weight of transcript[i:].
     behind = [0, *accumulate(reversed(weights))][::-1]
     places = it.seams[bisect_left(it.seams, head) :]
-    tail, why = _tail(places, behind, shares, len(it.transcript))
+    # Seams go up and the weight behind them goes down, so the first that fits is found by halving.
+    at = bisect_left(places, -shares.tail, key=lambda seam: -behind[seam])
+    tail = places[at] if at < len(places) else len(weights)
+    why = "the tail holds what its budget allows"
+    # Only where little would be left without it: else each fold would free less for nothing.
+    poor = behind[tail] < shares.tail * _POOR
+    if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
+        tail, why = places[at - 1], "the exchange at the edge of the budget stays whole"
+    floor = _latest(places, len(weights) - shares.protected, head)
+    if head < floor < tail and behind[floor] <= shares.widest:
+        tail, why = floor, f"the last {shares.protected} messages are protected"
+    if len(weights) - tail < shares.fewest:
+        tail = _latest(places, len(weights) - shares.fewest, head)
+        why = f"the tail is never shorter than {shares.fewest} messages"
     staying, reply, spent = _staying(it, head, tail), newest_reply(it.transcript), 0
     pins = [index for index in range(tail - 1, head - 1, -1) if it.transcript[index].pinned]
     for index in pins if reply is None else (reply, *pins):
@@ -160,27 +173,6 @@ def spoken(it: Measured) -> range:
     """Return the exchange with the newest reply that a person can see; empty without one."""
     reply = newest_reply(it.transcript)
     return range(0) if reply is None else _exchange(it, reply)
-
-
-def _tail(
-    places: Sequence[int], behind: Sequence[int], shares: Shares, size: int
-) -> tuple[int, str]:
-    # Seams go up and the weight behind them goes down, so the first that fits is found by halving.
-    at = bisect_left(places, -shares.tail, key=lambda seam: -behind[seam])
-    within = places[at] if at < len(places) else size
-    head = places[0] if places else 0
-    why = "the tail holds what its budget allows"
-    # Only where little would be left without it: else each fold would free less for nothing.
-    poor = behind[within] < shares.tail * _POOR
-    if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
-        within, why = places[at - 1], "the exchange at the edge of the budget stays whole"
-    floor = _latest(places, size - shares.protected, head)
-    if head < floor < within and behind[floor] <= shares.widest:
-        within, why = floor, f"the last {shares.protected} messages are protected"
-    if size - within < shares.fewest:
-        within = _latest(places, size - shares.fewest, head)
-        why = f"the tail is never shorter than {shares.fewest} messages"
-    return within, why
 
 
 def _latest(places: Sequence[int], at: int, default: int) -> int:

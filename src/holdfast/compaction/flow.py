@@ -57,6 +57,7 @@ from holdfast.transcript.project_rules import (
 if TYPE_CHECKING:
     from holdfast.compaction.plan import Decision
     from holdfast.compaction.policy import PassContext, Policy
+    from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
 
 COVERED = "the deterministic record covers"
@@ -80,11 +81,10 @@ class _Source:
 
 def compaction(transcript: Transcript, policy: Policy, context: PassContext) -> Flow:
     """Compact a transcript, asking for summaries as needed."""
-    decision = decided(transcript, policy, context)
-    if isinstance(decision, CompactionPlan):
-        return (yield from _folded(decision, policy, context))
-    untouched = Report.unchanged(len(transcript), context.scale.total(transcript))
-    match decision:
+    plan = decided(transcript, policy, context)
+    before = plan.weight if isinstance(plan, CompactionPlan) else context.scale.total(transcript)
+    untouched = Report.unchanged(len(transcript), before)
+    match plan:
         case Nothing(reason):
             return Unchanged(transcript, untouched, reason)
         case Impossible(reason):
@@ -99,37 +99,31 @@ def compaction(transcript: Transcript, policy: Policy, context: PassContext) -> 
                 warnings=(*strays(transcript), *excess(after, policy.fit or policy.room_tokens)),
             )
             return Pruned(window.transcript, report)
+        case CompactionPlan():
+            pass
         case _:
-            assert_never(decision)
-
-
-def _folded(plan: CompactionPlan, policy: Policy, context: PassContext) -> Flow:
-    previous, folded = plan.bare.previous, plan.folded
-    before = read_live(previous.live) if previous else LiveState()
-    live = context.host.over(observe(plan.bare.transcript, context.toolkit, before))
+            assert_never(plan)
+    older = read_live(plan.bare.previous.live) if plan.bare.previous else LiveState()
+    live = context.host.over(observe(plan.bare.transcript, context.toolkit, older))
     source = yield from _summarize(plan, policy, context, live)
-    nothing = Report.unchanged(len(plan.source), plan.weight)
     if isinstance(source, Declined):
-        return Abandoned(plan.source, nothing, context.redact(source.reason), is_unwritten=True)
+        return Abandoned(transcript, untouched, context.redact(source.reason), is_unwritten=True)
     before_folding = context.request.before_folding
-    if before_folding is not None and folded:
+    if before_folding is not None and (folded := plan.folded):
         # Memory sees what goes at the last moment; what it notes stands in the live state.
         noted = before_folding(folded).strip()
         live = replace(live, remembered=(noted,) if noted else ())
     built = fold(plan, source.draft, context, live)
     load = load_of(built.transcript, context.scale)
-    # Tokens are judged by the plan; here only bytes and images can be over their limits.
-    over = replace(policy.budget, tokens=load.tokens).exceeded(load)
-    bulky = tuple(f"the window is still over a limit: {each}" for each in over)
-    report = _report(replace(source, warnings=(*source.warnings, *bulky)), built, load.tokens)
-    nothing = replace(nothing, summary=report.summary)
-    if load.tokens >= plan.weight:
-        sizes = f"{load.tokens:,} tokens, no less than the {plan.weight:,} it replaces"
-        nothing = replace(nothing, warnings=report.warnings)
-        return Unchanged(plan.source, nothing, f"the result would weigh {sizes}")
-    if not built.summary_tokens and not plan.shares.strict and plan.weight <= plan.shares.limit:
+    report = _report(source, built, load, policy)
+    untouched = replace(untouched, summary=report.summary)
+    if load.tokens >= before:
+        sizes = f"{load.tokens:,} tokens, no less than the {before:,} it replaces"
+        untouched = replace(untouched, warnings=report.warnings)
+        return Unchanged(transcript, untouched, f"the result would weigh {sizes}")
+    if not built.summary_tokens and not plan.shares.strict and before <= plan.shares.limit:
         reason = "a record would be no shorter than the few messages that it stands for"
-        return Unchanged(plan.source, nothing, reason)
+        return Unchanged(transcript, untouched, reason)
     ensure_valid(built.transcript, plan.bare.transcript)
     return Folded(built.transcript, report)
 
@@ -176,15 +170,17 @@ def _summarize(
     return _Source(draft(job, context.toolkit), SummaryReport("deterministic"), warnings)
 
 
-def _report(source: _Source, built: Fold, after: int) -> Report:
+def _report(source: _Source, built: Fold, load: Load, policy: Policy) -> Report:
     plan = built.plan
     chosen, places = plan.cut, plan.bare.places
     tail = places[chosen.tail] if chosen.tail < len(places) else len(plan.source)
     kept = tuple(places[at] for at in chosen.kept)
+    # Tokens are judged by the plan; of others only bytes and images can be over their limits.
+    over = replace(policy.budget, tokens=load.tokens).exceeded(load)
     missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(
         tokens_before=plan.weight,
-        tokens_after=after,
+        tokens_after=load.tokens,
         messages_before=len(plan.source),
         messages_after=len(built.transcript),
         head=chosen.head,
@@ -196,10 +192,11 @@ def _report(source: _Source, built: Fold, after: int) -> Report:
         audit=built.audit,
         warnings=(
             *source.warnings,
+            *(f"the window is still over a limit: {each}" for each in over),
             *strays((*plan.source[: chosen.head], *plan.source[tail:])),
             *(() if built.summary_tokens else (missing,)),
             *rules_left_out(built.transcript),
-            *excess(after, plan.shares.limit),
+            *excess(load.tokens, plan.shares.limit),
         ),
     )
 

@@ -263,9 +263,8 @@ def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Deci
     is_first = policy.fit is None and bare.previous is None
     opening = _unprotected(it, head, policy, context) if is_first else ""
     plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned, reply, opening)
-    reason = _nothing_to_fold(plan, policy)
-    if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(plan, context, reason)
+    if (settled := _settled(plan, policy, context)) is not None:
+        return settled
     return _pruned(plan, policy, context)
 
 
@@ -360,33 +359,28 @@ def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough |
     return None
 
 
-def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
-    """Return why nothing can be folded, or nothing if something can.
+def _settled(plan: CompactionPlan, policy: Policy, context: PassContext) -> Enough | Nothing | None:
+    """Return what is done where nothing can be folded, or nothing if something can.
 
     What came after the last summary is left alone while it fits the tail, also a tail that a
-    heavy system prompt has made smaller, as long as the whole is under its limit.
+    heavy system prompt has made smaller, as long as the whole is under its limit. One huge output
+    in the newest exchange fills a window although there is no middle yet: it is cut.
     """
-    folded = plan.cut.folded()
-    if not folded:
-        return "nothing lies between head and tail"
-    it, fresh = plan.measured, plan.bare.fresh
-    rules = sum(it.weights[at] for at in it.rules)
-    # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) - rules > policy.head_tokens:
-        return ""
-    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= plan.shares.limit else 0
-    settled = it.weight(fresh) - rules - it.task(fresh) <= max(plan.shares.ceiling, roomy)
-    if settled or folded[-1] < plan.bare.after:
-        return "nothing new since the last compaction: what came after it fits the tail"
-    return ""
-
-
-def _cropped(plan: CompactionPlan, context: PassContext, reason: str) -> Enough | Nothing:
-    """Make an oversized window smaller when nothing can be folded: cut tool results and media.
-
-    One huge output in the newest exchange fills a window although there is no middle yet.
-    """
-    before, limit = plan.weight, plan.shares.limit
+    it, fresh, folded = plan.measured, plan.bare.fresh, plan.cut.folded()
+    if plan.shares.strict or (folded and context.request.force):
+        return None
+    before, limit, reason = plan.weight, plan.shares.limit, "nothing lies between head and tail"
+    if folded:
+        rules = sum(it.weights[at] for at in it.rules)
+        # A head that an earlier pass kept is light; more before a summary is not its doing.
+        head = it.weight(plan.cut.head, fresh) - rules
+        if plan.bare.previous is None or head > policy.head_tokens:
+            return None
+        roomy = int(policy.target_tokens * SOFT_CEILING) if before <= limit else 0
+        fits = it.weight(fresh) - rules - it.task(fresh) <= max(plan.shares.ceiling, roomy)
+        if not fits and folded[-1] >= plan.bare.after:
+            return None
+        reason = "nothing new since the last compaction: what came after it fits the tail"
     if before <= limit:
         return Nothing(reason)
     shown = without_old_media(plan.source)

@@ -118,23 +118,20 @@ def can_weigh(most: int, messages: Transcript, weights: Iterable[int], scale: Sc
     for message, weight in zip(messages, weights, strict=False):
         if most < 0:
             break
-        most -= _least_left(message, weight, scale)
+        if message.role is Role.USER or message.pinned:
+            most -= weight
+        elif _media_in(message):
+            most -= MESSAGE_TOKENS
+        else:
+            most -= weight
+            for part in message.parts:
+                # A weight was rounded as a whole, and what goes of it is rounded piece by piece.
+                if isinstance(part, ToolCall) and len(part.arguments) > LONG:
+                    most += scale.text(part.arguments) + 1
+                elif isinstance(part, ToolResult) and len(part.text) > LONG:
+                    texts = [piece.text for piece in part.content if isinstance(piece, Text)]
+                    most += sum(scale.text(text) + 1 for text in texts)
     return most >= 0
-
-
-def _least_left(message: Message, weight: int, scale: Scale) -> int:
-    if message.role is Role.USER or message.pinned:
-        return weight
-    if _media_in(message):
-        return MESSAGE_TOKENS
-    for part in message.parts:
-        # A weight was rounded as a whole, and what goes of it is rounded piece by piece.
-        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
-            weight -= scale.text(part.arguments) + 1
-        elif isinstance(part, ToolResult) and len(part.text) > LONG:
-            texts = [piece.text for piece in part.content if isinstance(piece, Text)]
-            weight -= sum(scale.text(text) + 1 for text in texts)
-    return weight
 
 
 def squeezed(messages: Transcript, context: PassContext) -> Transcript:
@@ -179,22 +176,22 @@ class _Stale:
 
     def kinds(self, index: int) -> _Kinds:
         """Return how each part of a message would be shortened; nothing for one that stays."""
-        return tuple([self._kind(part, index) for part in self._transcript[index].parts])
-
-    def _kind(self, part: Part, index: int) -> str:
+        found: list[str] = []
         # Without patterns: this runs for every part of a transcript.
-        if isinstance(part, ToolResult):
-            text = part.text
-            if len(text) <= LONG or self._call(part).name in _RECALL_TOOLS:
-                return ""
-            comes_again = len(text) in self._shared and self._newest.get(text, index) > index
-            return "deduplicated" if comes_again else "summarised"
-        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
-            try:
-                return "arguments" if _has_long_leaf(parsed(part.arguments)) else ""
-            except (ValueError, RecursionError):
-                return ""
-        return ""
+        for part in self._transcript[index].parts:
+            kind = ""
+            if isinstance(part, ToolResult):
+                text = part.text
+                if len(text) > LONG and self._call(part).name not in _RECALL_TOOLS:
+                    is_last = len(text) not in self._shared or self._newest.get(text, -1) <= index
+                    kind = "summarised" if is_last else "deduplicated"
+            elif isinstance(part, ToolCall) and len(part.arguments) > LONG:
+                try:
+                    kind = "arguments" if _has_long_leaf(parsed(part.arguments)) else ""
+                except (ValueError, RecursionError):
+                    kind = ""
+            found.append(kind)
+        return tuple(found)
 
     def shortened(self, chosen: Mapping[int, _Kinds]) -> Transcript:
         """Return the transcript with the parts of some messages shortened, each in a given way.

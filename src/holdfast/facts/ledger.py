@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 _READ = 500
 """How many of the newest statements are looked at."""
@@ -158,26 +158,21 @@ def _names_of(word: str) -> tuple[str, ...]:
     """Return the names between two blanks; most words come again, and have none."""
     if _PLAIN.match(word):
         return ()
-    return tuple(filter(None, chain.from_iterable(map(_read, _RUN.finditer(word)))))
-
-
-def _read(found: re.Match[str]) -> Iterator[str]:
-    """Yield the names in a run of characters; an ordinary word has none."""
-    text = found[0]
-    match found.lastgroup:
-        case "address":
-            yield text.rstrip(".:-+#@,;!?")
-        case "drive":
-            yield from (_name(each) for each in text.split("\\"))
-            yield text.rstrip(".,;")
-        case "port":
-            host = text.partition(":")[0]
-            yield _name(host)
-            yield "" if host.rpartition(".")[2] in _EXTENSIONS else text
-        case _:
-            # The empty parentheses of a call are often the only sign that a word is a name.
-            called = "()" in text
-            yield from (_name(each, called=called) for each in text.split("()"))
+    names: list[str] = []
+    for found in _RUN.finditer(word):
+        text = found[0]
+        match found.lastgroup:
+            case "address":
+                names.append(text.rstrip(".:-+#@,;!?"))
+            case "drive":
+                names += [*map(_name, text.split("\\")), text.rstrip(".,;")]
+            case "port":
+                host = text.partition(":")[0]
+                names += [_name(host), "" if host.rpartition(".")[2] in _EXTENSIONS else text]
+            case _:
+                # The empty parentheses of a call are often the only sign that a word is a name.
+                names += [_name(each, called="()" in text) for each in text.split("()")]
+    return tuple(filter(None, names))
 
 
 def _name(word: str, *, called: bool = False) -> str:
@@ -194,7 +189,15 @@ def _name(word: str, *, called: bool = False) -> str:
         return ""
     match match.lastgroup:
         case "identifier":
-            return _identifier(text, called=called)
+            if len(text) < _SHORTEST:
+                return ""
+            stem, dot, extension = text.rpartition(".")
+            if called and not stem:
+                text = text.lstrip(".")
+            elif dot and (extension.lower() in _EXTENSIONS or not stem):
+                return text
+            has_form = _STRUCTURE.search(text) or _HYPHENED.fullmatch(text) or text.isupper()
+            return text if called or has_form else ""
         case "path":
             return text if text.upper() != text.lower() else ""
         case "commit":
@@ -204,15 +207,3 @@ def _name(word: str, *, called: bool = False) -> str:
             return text
         case _:
             return ""
-
-
-def _identifier(text: str, *, called: bool) -> str:
-    if len(text) < _SHORTEST:
-        return ""
-    stem, dot, extension = text.rpartition(".")
-    if called and not stem:
-        text = text.lstrip(".")
-    elif dot and (extension.lower() in _EXTENSIONS or not stem):
-        return text
-    has_form = _STRUCTURE.search(text) or _HYPHENED.fullmatch(text) or text.isupper()
-    return text if called or has_form else ""
