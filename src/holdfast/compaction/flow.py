@@ -202,38 +202,24 @@ def _report(source: _Source, built: Fold, load: Load, policy: Policy) -> Report:
 
 
 def decided(transcript: Transcript, policy: Policy, context: PassContext) -> Decision:
-    """Return what a compaction would do, with the rules of project files beside its summary."""
-    decision = decide(transcript, policy, context)
-    if not isinstance(decision, CompactionPlan):
-        return decision
-    lifted = _lifted(decision, policy, context)
-    if lifted is None:
-        return decision
-    places, messages = lifted
-    again = decide(messages, policy, context)
-    if not isinstance(again, CompactionPlan):
-        return decision
-    bare = replace(again.bare, places=[places[at] for at in again.bare.places])
-    return replace(again, source=transcript, weight=decision.weight, bare=bare)
+    """Return what a compaction would do, with the rules of project files beside its summary.
 
-
-def _lifted(
-    plan: CompactionPlan, policy: Policy, context: PassContext
-) -> tuple[list[int], Transcript] | None:
-    """Return the transcript with its rules in a block of their own, if they are not told so yet.
-
-    With each message comes its index before.
+    They stand in a block of their own, unless they are told so already.
     """
-    source, it = plan.source, plan.measured
-    newest = None if it.newest is None else plan.bare.places[it.newest]
-    shown = {*(plan.bare.places[at] for at in range(plan.cut.head)), newest}
+    plan = decide(transcript, policy, context)
+    if not isinstance(plan, CompactionPlan):
+        return plan
+    it, places = plan.measured, plan.bare.places
+    shown = {*places[: plan.cut.head], *(() if it.newest is None else (places[it.newest],))}
     versions: dict[str, tuple[int, ProjectRules]] = {}
-    for at, message in enumerate(source):
+    for at, message in enumerate(transcript):
         # Hardly one message in twenty is a user's: the role is asked before anything is called.
         if message.role is Role.USER:
             versions |= {rules.source: (at, rules) for rules in rules_in(message)}
     # What the client's own words tell beside the summary needs no telling.
-    told = [rules for at, rules in versions.values() if at not in shown or blocks_in(source[at])]
+    told = [
+        rules for at, rules in versions.values() if at not in shown or blocks_in(transcript[at])
+    ]
     limit = policy.fit or policy.room_tokens
     most = limit // _OF_WINDOW
     if policy.fit is not None:
@@ -241,19 +227,23 @@ def _lifted(
         most = min(limit // _OF_FIT, limit - least - _SPARE)
     kept = fitted_rules(told, most, context.scale.text)
     block = rules_block(kept).parts if kept else ()
-    if tuple(chain.from_iterable(map(blocks_in, source))) == block:
-        return None
+    if tuple(chain.from_iterable(map(blocks_in, transcript))) == block:
+        return plan
     pairs: list[tuple[int, Message]] = []
-    for at, message in enumerate(source):
+    for at, message in enumerate(transcript):
         ours = blocks_in(message)
         rest = tuple(part for part in message.parts if part not in ours) if ours else message.parts
         if rest or not ours:
             pairs.append((at, replace(message, parts=rest) if ours else message))
     if kept:
-        head = plan.bare.places[plan.cut.head] if plan.cut.head < len(plan.bare.places) else 0
+        head = places[plan.cut.head] if plan.cut.head < len(places) else 0
         first = next((at for at, (place, _) in enumerate(pairs) if place >= head), len(pairs))
         pairs.insert(first, (head, rules_block(kept)))
-    return [place for place, _ in pairs], tuple(message for _, message in pairs)
+    again = decide(tuple(message for _, message in pairs), policy, context)
+    if not isinstance(again, CompactionPlan):
+        return plan
+    bare = replace(again.bare, places=[pairs[at][0] for at in again.bare.places])
+    return replace(again, source=transcript, weight=plan.weight, bare=bare)
 
 
 def rules_left_out(transcript: Transcript) -> tuple[str, ...]:

@@ -238,7 +238,12 @@ def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Deci
     smallest = scale.total(leanest(it, context).values())
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
-    head = _head(it, policy, decayed=bare.previous is not None)
+    is_first = policy.fit is None and bare.previous is None
+    head = system = system_end(bare.transcript)
+    if is_first:
+        ends = head_ends(it, policy.protect_first_n)
+        ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
+        head = next((at for at in ends if it.weight(system, at) <= policy.head_tokens), system)
     note = note_weight(bare.transcript[:head], scale)
     rules = sum(it.weights[at] for at in it.rules)
     fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task() + rules
@@ -260,7 +265,6 @@ def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Deci
         shares = _with_newest(it, shared(reply.tokens), context)
         chosen = cut(it, head, shares, reply.places)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
-    is_first = policy.fit is None and bare.previous is None
     opening = _unprotected(it, head, policy, context) if is_first else ""
     plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned, reply, opening)
     if (settled := _settled(plan, policy, context)) is not None:
@@ -308,16 +312,6 @@ def answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible 
             f"that still wait; the smallest possible fit is {smallest:,}"
         )
     return None
-
-
-def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
-    """Return where the head ends: after the system prompt, once a summary exists."""
-    system = system_end(it.transcript)
-    if policy.fit is not None or decayed:
-        return system
-    ends = head_ends(it, policy.protect_first_n)
-    ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
-    return next((end for end in ends if it.weight(system, end) <= policy.head_tokens), system)
 
 
 def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) -> str:

@@ -31,7 +31,7 @@ from holdfast.transcript.arguments import parsed
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from holdfast.compaction.policy import PassContext
     from holdfast.tokens import Scale
@@ -43,6 +43,7 @@ LONG = 200
 """Results and argument strings up to this many characters are left alone."""
 
 _LEAF_FRONT = 160
+_AGAIN = "same output as a later call, shown there"
 _SHORTENED = (Role.TOOL, Role.ASSISTANT)
 _PIECE = 48
 """Characters in the middle of a text that tell it from nearly all others of its length."""
@@ -208,31 +209,31 @@ class _Stale:
         )
         told = iter(redact_all([*lines], redact))
         for index, kinds in chosen.items():
-            pairs = zip(pruned[index].parts, kinds, strict=True)
-            parts = tuple([_short(part, kind, told, redact) for part, kind in pairs])
             it = pruned[index]
-            pruned[index] = Message(it.role, parts, it.form, it.synthetic, it.pinned, it.extras)
+            parts: list[Part] = []
+            for part, kind in zip(it.parts, kinds, strict=True):
+                shorter = part
+                if kind and isinstance(part, ToolCall):
+                    leaves = _cut_leaves(parsed(part.arguments), redact)
+                    shorter = replace(part, arguments=json.dumps(leaves, ensure_ascii=False))
+                elif kind and isinstance(part, ToolResult):
+                    line = next(told)
+                    if kind == "deduplicated":
+                        line = f"{line.removesuffix(' (no result)')} - {_AGAIN}"
+                    others = [piece for piece in part.content if not isinstance(piece, Text)]
+                    content = (Text(f"[{flat(line, LONG - 2)}]"), *others)
+                    shorter = ToolResult(
+                        part.call_id, content, part.is_error, part.name, part.form, part.extras
+                    )
+                parts.append(shorter)
+            pruned[index] = Message(
+                it.role, tuple(parts), it.form, it.synthetic, it.pinned, it.extras
+            )
         return tuple(pruned)
 
     def _call(self, result: ToolResult) -> ToolCall:
         known = self._calls.get(result.call_id)
         return known or ToolCall(result.call_id, result.name or "tool")
-
-
-def _short(part: Part, kind: str, told: Iterator[str], redact: Callable[[str], str]) -> Part:
-    if not kind:
-        return part
-    if isinstance(part, ToolCall):
-        shorter = _cut_leaves(parsed(part.arguments), redact)
-        return replace(part, arguments=json.dumps(shorter, ensure_ascii=False))
-    result, line = cast("ToolResult", part), next(told)
-    if kind == "deduplicated":
-        line = f"{line.removesuffix(' (no result)')} - same output as a later call, shown there"
-    others = [piece for piece in result.content if not isinstance(piece, Text)]
-    content = (Text(f"[{flat(line, LONG - 2)}]"), *others)
-    return ToolResult(
-        result.call_id, content, result.is_error, result.name, result.form, result.extras
-    )
 
 
 def _sketch(text: str) -> str:

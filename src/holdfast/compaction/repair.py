@@ -42,8 +42,17 @@ def repair(transcript: Transcript) -> Transcript:
     """Calls without a result so far, each with the answers of its group."""
     start = 0
     while start < len(transcript):
-        group = transcript[start : _group_end(transcript, start)]
-        calls = {call.id: call for message in group for call in message.calls}
+        # A group is a run of calls, by one or more assistant messages, and its results.
+        calls: dict[str, ToolCall] = {}
+        end = start
+        while end < len(transcript) and (own := {each.id: each for each in transcript[end].calls}):
+            if own.keys() & calls.keys():
+                break  # an id that is used again starts a group of its own
+            calls |= own
+            end += 1
+        while end < len(transcript) and transcript[end].role is Role.TOOL:
+            end += 1
+        group = transcript[start : max(end, start + 1)]
         answers: dict[str, Message] = {}
         for message in group:
             for result in message.results:
@@ -106,21 +115,6 @@ def _is_plainly_paired(transcript: Transcript) -> bool:
                     return False
                 waiting.append(part.id)
     return not waiting
-
-
-def _group_end(transcript: Transcript, start: int) -> int:
-    """Return the end of the run of calls, by one or more assistant messages, and its results."""
-    end = start
-    ids: set[str] = set()
-    while end < len(transcript) and transcript[end].calls:
-        own = {call.id for call in transcript[end].calls}
-        if own & ids:
-            break  # an id that is used again starts a group of its own
-        ids |= own
-        end += 1
-    while end < len(transcript) and transcript[end].role is Role.TOOL:
-        end += 1
-    return max(end, start + 1)
 
 
 def _paired(
