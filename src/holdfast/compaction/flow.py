@@ -11,11 +11,12 @@ holds them, or in a block that stands beside the summary. The newest version of 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from holdfast.compaction.fold import Fold, fold
+from holdfast.compaction.fold import Fold, SummarySource, fold, words_of
 from holdfast.compaction.live import LiveState, observe, read_live
 from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing, decide, leanest
 from holdfast.compaction.policy import LEAST
@@ -38,7 +39,7 @@ from holdfast.summary import (
     Declined,
     Failure,
     Job,
-    RecordDraft,
+    audit,
     derive_focus,
     draft,
     user_words,
@@ -68,15 +69,6 @@ often so small that they would leave no room to tell what was done."""
 _SPARE = 600
 """Tokens that a fit needs beside them for a short record and a tail."""
 Flow: TypeAlias = Generator[Ask, Answer, Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What can be told, and where it came from."""
-
-    draft: RecordDraft
-    report: SummaryReport
-    warnings: tuple[str, ...] = ()
 
 
 def compaction(transcript: Transcript, policy: Policy, context: PassContext) -> Flow:
@@ -113,15 +105,15 @@ def compaction(transcript: Transcript, policy: Policy, context: PassContext) -> 
         # Memory sees what goes at the last moment; what it notes stands in the live state.
         noted = before_folding(folded).strip()
         live = replace(live, remembered=(noted,) if noted else ())
-    built = fold(plan, source.draft, context, live)
+    built = fold(plan, replace(source, live=live), context)
     load = load_of(built.transcript, context.scale)
-    report = _report(source, built, load, policy)
+    report = _report(source, built, load, policy, context)
     untouched = replace(untouched, summary=report.summary)
     if load.tokens >= before:
         sizes = f"{load.tokens:,} tokens, no less than the {before:,} it replaces"
         untouched = replace(untouched, warnings=report.warnings)
         return Unchanged(transcript, untouched, f"the result would weigh {sizes}")
-    if not built.summary_tokens and not plan.shares.strict and before <= plan.shares.limit:
+    if not built.text and not plan.shares.strict and before <= plan.shares.limit:
         reason = "a record would be no shorter than the few messages that it stands for"
         return Unchanged(transcript, untouched, reason)
     ensure_valid(built.transcript, plan.bare.transcript)
@@ -130,7 +122,7 @@ def compaction(transcript: Transcript, policy: Policy, context: PassContext) -> 
 
 def _summarize(
     plan: CompactionPlan, policy: Policy, context: PassContext, live: LiveState
-) -> Generator[Ask, Answer, _Source | Declined]:
+) -> Generator[Ask, Answer, SummarySource | Declined]:
     said = user_words(plan.bare.transcript, opens=plan.bare.previous is None)
     job = Job(
         messages=plan.folded,
@@ -149,14 +141,14 @@ def _summarize(
         fresh=plan.bare.fresh,
         plan=live.plan,
     )
-    warnings: tuple[str, ...] = ()
+    count, warnings = cache(context.scale.summary), ()
     if context.summarizer_window is not None:
         written = yield from write(job)
         if isinstance(written, Composed):
             origin = "chunked" if written.chunks > 1 else "model"
             report = SummaryReport(origin, written.model, chunks=written.chunks)
             told = draft(job, context.toolkit, written)
-            return _Source(told, report, written.warnings)
+            return SummarySource(told, report, live, count, written.warnings)
         # Until somebody mends what is broken, the conversation may go on as it is.
         most = replace(policy.budget, tokens=policy.limit_tokens - policy.overhead)
         can_be_sent = not most.exceeded(load_of(plan.source, context.scale))
@@ -167,16 +159,20 @@ def _summarize(
             return replace(written, reason=f"{written.reason}; {frozen}")
         covered = f"{COVERED} {len(job.messages)} messages"
         warnings = (f"{context.redact(written.reason)}; {covered}",)
-    return _Source(draft(job, context.toolkit), SummaryReport("deterministic"), warnings)
+    told, report = draft(job, context.toolkit), SummaryReport("deterministic")
+    return SummarySource(told, report, live, count, warnings)
 
 
-def _report(source: _Source, built: Fold, load: Load, policy: Policy) -> Report:
-    plan = built.plan
+def _report(
+    source: SummarySource, built: Fold, load: Load, policy: Policy, context: PassContext
+) -> Report:
+    frame, plan = built.frame, built.frame.plan
     chosen, places = plan.cut, plan.bare.places
     tail = places[chosen.tail] if chosen.tail < len(places) else len(plan.source)
     kept = tuple(places[at] for at in chosen.kept)
     # Tokens are judged by the plan; of others only bytes and images can be over their limits.
     over = replace(policy.budget, tokens=load.tokens).exceeded(load)
+    around = words_of((*frame.head, *frame.kept, *frame.tail))
     missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(
         tokens_before=plan.weight,
@@ -185,16 +181,16 @@ def _report(source: _Source, built: Fold, load: Load, policy: Policy) -> Report:
         messages_after=len(built.transcript),
         head=chosen.head,
         folded=len(chosen.folded()),
-        tail=built.tail,
+        tail=len(frame.tail),
         cuts=Cuts(chosen.head, tail, kept, chosen.why, plan.opening),
-        pruned=replace(plan.window.counts, truncated=built.truncated),
-        summary=replace(source.report, tokens=built.summary_tokens),
-        audit=built.audit,
+        pruned=replace(plan.window.counts, truncated=frame.truncated),
+        summary=replace(source.report, tokens=context.scale.text(built.text)),
+        audit=audit(source.draft.statements, built.record, f"{built.text}\n{around}"),
         warnings=(
             *source.warnings,
             *(f"the window is still over a limit: {each}" for each in over),
             *strays((*plan.source[: chosen.head], *plan.source[tail:])),
-            *(() if built.summary_tokens else (missing,)),
+            *(() if built.text else (missing,)),
             *rules_left_out(built.transcript),
             *excess(load.tokens, plan.shares.limit),
         ),

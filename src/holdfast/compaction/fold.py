@@ -8,7 +8,6 @@ few words, within a tenth of the whole.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import render_live
@@ -23,7 +22,7 @@ from holdfast.compaction.policy import LEAST
 from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.facts import ledger
-from holdfast.summary import Audit, Checkpoint, audit, render, render_checkpoint
+from holdfast.summary import Checkpoint, render, render_checkpoint
 from holdfast.summary.statements import MORE, Origin, StatementKind, is_code
 from holdfast.summary.story import LOOKS, narrates
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from holdfast.compaction.live import LiveState, PlanItem
     from holdfast.compaction.plan import CompactionPlan
     from holdfast.compaction.policy import PassContext
+    from holdfast.compaction.report import SummaryReport
     from holdfast.summary import RecordDraft, Statement
     from holdfast.transcript import Transcript
 
@@ -73,40 +73,19 @@ _JOINTS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """A window and what is known of it."""
-
-    transcript: Transcript
-    summary_tokens: int
-    audit: Audit
-    truncated: int
-    """How many tool results of the tail were cut in the middle."""
-    tail: int
-    """How many messages the tail has."""
-    plan: CompactionPlan
-    """The plan as it was carried out: its tail may have grown."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """The text of a summary, and the part of it that is the record."""
-
-    text: str = ""
-    record: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What a summary is made from."""
+class SummarySource:
+    """What a summary is made from, and where that came from."""
 
     draft: RecordDraft
+    report: SummaryReport
     live: LiveState
     count: Callable[[str], int]
     """Weighs words, each once: a window may be built several times."""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class Frame:
     """The messages that a summary is placed between."""
 
     plan: CompactionPlan
@@ -121,57 +100,53 @@ class _Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Built:
-    frame: _Frame
+class Fold:
+    """A window with a summary in it."""
+
+    frame: Frame
     transcript: Transcript
-    summary: _Summary
     weight: int
+    text: str = ""
+    """The words of the summary."""
+    record: str = ""
+    """The part of them that is the record."""
 
 
-def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: LiveState) -> Fold:
+def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gets what the tail leaves. Under a strict limit a tail that leaves no room for it
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    told = _Source(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
-    built = _build(_frame(plan, context), told, context, goal)
+    built = _build(_frame(plan, context), source, context, goal)
     bare_frames = _bare_frames(plan, context) if plan.shares.strict else iter(())
-    while built.weight > goal or not built.summary.text:
+    while built.weight > goal or not built.text:
         frame = next(bare_frames, None)
         if frame is None:
             break
-        bare = _build(frame, told, context, goal)
-        if built.weight > goal or bare.summary.text:
+        bare = _build(frame, source, context, goal)
+        if built.weight > goal or bare.text:
             built = bare
     for _ in range(_GROWTHS if plan.shares.strict and not built.frame.is_bare else 0):
         spare = goal - built.weight
         if spare <= max(_WORTH_USING, goal // 20):
             break
         longer = grow(built.frame.plan, spare, context)
-        grown = _build(_frame(longer, context), told, context, goal)
-        if grown.weight > goal or grown.weight <= built.weight or not grown.summary.text:
+        grown = _build(_frame(longer, context), source, context, goal)
+        if grown.weight > goal or grown.weight <= built.weight or not grown.text:
             break
         built = grown
-    frame, summary, window = built.frame, built.summary, built.transcript
-    truncated = frame.truncated
+    frame, window = built.frame, built.transcript
     if built.weight > plan.shares.limit:
         cropped = truncate(window, plan.shares.limit, context)
-        window, truncated = cropped.messages, truncated + cropped.count
-    around = words_of((*frame.head, *frame.kept, *frame.tail))
-    return Fold(
-        transcript=signed(window, context.sign),
-        summary_tokens=context.scale.text(summary.text),
-        audit=audit(draft.statements, summary.record, f"{summary.text}\n{around}"),
-        truncated=truncated,
-        tail=len(frame.tail),
-        plan=frame.plan,
-    )
+        window = cropped.messages
+        frame = replace(frame, truncated=frame.truncated + cropped.count)
+    return replace(built, frame=frame, transcript=signed(window, context.sign))
 
 
-def _build(frame: _Frame, told: _Source, context: PassContext, goal: int) -> _Built:
+def _build(frame: Frame, source: SummarySource, context: PassContext, goal: int) -> Fold:
     """Build the window once; again only where its words weigh more together than apart."""
     scale, shares = context.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
@@ -186,17 +161,16 @@ def _build(frame: _Frame, told: _Source, context: PassContext, goal: int) -> _Bu
         least = max(wish // 2, LEAST) if frame.plan.weight > shares.limit else LEAST // 2
     budget = min(wish, max(goal - fixed, least))
     for _ in range(_TRIES):
-        summary = _compose(frame, told, context, around=around, budget=budget)
-        window = repair(assemble(frame.head, summary.text, frame.kept, frame.tail))
-        built = _Built(frame, window, summary, scale.total(window))
-        over = built.weight - goal
-        if over <= 0 or not summary.text or budget <= least:
-            return built
-        budget = max(budget - over - 8, least)
-    return _Built(frame, without, _Summary(), scale.total(without))
+        text, record = _compose(frame, source, context, around=around, budget=budget)
+        window = repair(assemble(frame.head, text, frame.kept, frame.tail))
+        weight = scale.total(window)
+        if weight <= goal or not text or budget <= least:
+            return Fold(frame, window, weight, text, record)
+        budget = max(budget - (weight - goal) - 8, least)
+    return Fold(frame, without, scale.total(without))
 
 
-def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
+def _frame(plan: CompactionPlan, context: PassContext) -> Frame:
     window, cut, shares, scale = plan.window.transcript, plan.cut, plan.shares, context.scale
     tail = window[cut.tail :]
     newest = newest_user(window)
@@ -226,10 +200,10 @@ def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     count = lighter.count + cropped.count
-    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
+    return Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
 
 
-def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[_Frame]:
+def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[Frame]:
     """Yield what must stay, with the newest reply where there may be room for it, and without."""
     lean = leanest(plan.measured, context)
     # A strict window has no head but the system prompt.
@@ -243,7 +217,7 @@ def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[_Frame]
             kept |= zip(each.places, without_bulk(said, each.tokens, context), strict=True)
         kept |= lean
         shown = tuple(kept[at] for at in sorted(kept) if at >= head)
-        yield _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), is_bare=True)
+        yield Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), is_bare=True)
 
 
 def assemble(
@@ -314,15 +288,15 @@ def words_of(messages: Iterable[Message]) -> str:
 
 
 def _compose(
-    frame: _Frame, told: _Source, context: PassContext, *, around: str, budget: int
-) -> _Summary:
-    """Return the summary within a budget, redacted; nothing where there is room for nothing.
+    frame: Frame, source: SummarySource, context: PassContext, *, around: str, budget: int
+) -> tuple[str, str]:
+    """Return the summary within a budget, redacted, and the record in it; nothing without room.
 
     What the frame shows needs no telling; names in the words `around` the summary no listing.
     """
-    plan, draft, count, shown = frame.plan, told.draft, told.count, frame.shown
+    plan, draft, count, shown = frame.plan, source.draft, source.count, frame.shown
     shares = plan.shares
-    live = _live(told.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
+    live = _live(source.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
     folded = len(plan.cut.folded())
     by = f"by {draft.writer}" if draft.writer else "without a model"
     note = f"Written {by} from {folded:,} messages; the older a turn, the less is told of it."
@@ -337,7 +311,7 @@ def _compose(
         room = min(max(shares.record, LEAST), room)
     record, chosen = draft.record(room, count, shown)
     if not record:
-        return _Summary()
+        return "", ""
     written = render(record)
     proof_room = int((budget - left + count(written)) * of_ledger) - _JOINTS
     left -= count(written) + max(proof_room, 0)
@@ -358,7 +332,7 @@ def _compose(
         # Where few names are left to tell, the record takes what they do not need.
         record, _ = draft.record(room + spare, count, shown)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
-    return _Summary(context.redact(text), render(record))
+    return context.redact(text), render(record)
 
 
 def _is_proof(told: Statement) -> bool:
