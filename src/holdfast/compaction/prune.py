@@ -98,13 +98,15 @@ def prune(
     shown = without_old_media(transcript)
     stale = _Stale(shown.messages, context)
     found: dict[int, _Kinds] = {}
+    # Most are alike: thousands of small values more would make garbage collection run.
+    alike: dict[_Kinds, _Kinds] = {}
     for index in stale.long:
         message = shown.messages[index]
         if index >= protected or message.pinned or message.role not in _SHORTENED:
             continue
         kinds = stale.kinds(index)
         if any(kinds):
-            found[index] = kinds
+            found[index] = alike.setdefault(kinds, kinds)
     rewritten = {at: kinds for at, kinds in found.items() if only is None or at in only}
     counts = _counted(found.values(), shown.count)
     return PrunedTranscript(stale.shortened(rewritten), counts, shown.messages, found)
