@@ -47,19 +47,14 @@ from holdfast.summary import (
 )
 from holdfast.tokens import load_of
 from holdfast.transcript import Role
-from holdfast.transcript.project_rules import (
-    ProjectRules,
-    blocks_in,
-    fitted_rules,
-    rules_block,
-    rules_in,
-)
+from holdfast.transcript.project_rules import blocks_in, fitted_rules, rules_block, rules_in
 
 if TYPE_CHECKING:
     from holdfast.compaction.plan import Decision
     from holdfast.compaction.policy import PassContext, Policy
     from holdfast.tokens import Load
     from holdfast.transcript import Message, Transcript
+    from holdfast.transcript.project_rules import ProjectRules
 
 COVERED = "the deterministic record covers"
 """Stands in the warning about a record that no model wrote although one was asked."""

@@ -11,13 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.compaction.live import render_live
-from holdfast.compaction.plan import (
-    SYSTEM_NOTE,
-    grow,
-    kept_reply,
-    leanest,
-    note_weight,
-)
+from holdfast.compaction.plan import SYSTEM_NOTE, grow, kept_reply, leanest, note_weight
 from holdfast.compaction.policy import LEAST
 from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair

@@ -11,16 +11,7 @@ from itertools import accumulate
 from operator import sub
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.cut import (
-    Cut,
-    Measured,
-    cut,
-    head_ends,
-    measured,
-    must_stay,
-    spoken,
-    system_end,
-)
+from holdfast.compaction.cut import cut, head_ends, measured, must_stay, spoken, system_end
 from holdfast.compaction.live import read_live, render_live
 from holdfast.compaction.policy import LEAST, SOFT_CEILING
 from holdfast.compaction.prune import (
@@ -35,7 +26,6 @@ from holdfast.compaction.prune import (
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.summary import (
-    Checkpoint,
     Heard,
     agreed_in,
     joined,
@@ -53,7 +43,9 @@ from holdfast.wire.markers import BLANK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.compaction.cut import Cut, Measured
     from holdfast.compaction.policy import PassContext, Policy, Shares
+    from holdfast.summary import Checkpoint
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 

@@ -11,19 +11,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
-from holdfast.transcript import (
-    Message,
-    Role,
-    Synthetic,
-    Text,
-    ToolCall,
-    ToolResult,
-    Transcript,
-    check,
-)
+from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, ToolResult, check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from holdfast.transcript import Transcript
 
 STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
