@@ -281,6 +281,8 @@ def without_old_media(transcript: Transcript) -> Shortened:
     last in the turn that is still running.
     """
     showing = [index for index, message in enumerate(transcript) if _media_in(message)]
+    if not showing:
+        return Shortened(transcript, 0)
     by_users = [index for index in showing if transcript[index].role is Role.USER]
     running = newest_user(transcript) or 0
     by_tools = [index for index in showing if index > running and transcript[index].results]
