@@ -33,11 +33,11 @@ PHASES = (
     ("prune", "holdfast.compaction.plan", ("prune",)),
     ("weigh and cut", "holdfast.compaction.flow", ("decided",)),
     ("statements", "holdfast.compaction.flow", ("draft",)),
-    ("audit", "holdfast.compaction.fold", ("audit",)),
+    ("audit", "holdfast.compaction.flow", ("audit",)),
     ("fold", "holdfast.compaction.flow", ("fold",)),
 )
 """Where each phase is called; a phase that contains another is listed after it."""
-_INSIDE = {"weigh and cut": "prune", "fold": "audit"}
+_INSIDE = {"weigh and cut": "prune"}
 
 
 def run() -> Result:

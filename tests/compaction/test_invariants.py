@@ -17,6 +17,7 @@ from holdfast.compaction import (
     PassContext,
     Policy,
     Pruned,
+    Request,
     Unchanged,
     compaction,
 )
@@ -73,9 +74,10 @@ def compacted(
         scale=Scale(),
         redact=redact,
         summarizer_window=None if writer is None else 32_000,
+        request=Request(force=force),
         sign=sign,
     )
-    flow = compaction(transcript, policy, context, force=force)
+    flow = compaction(transcript, policy, context)
     try:
         ask = next(flow)
         while True:

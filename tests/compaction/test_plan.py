@@ -1,6 +1,16 @@
 """The decision as a value: bytes, images, late summaries, notes without secrets."""
 
-from holdfast.compaction import CompactionPlan, Enough, Nothing, PassContext, Policy, decide
+from dataclasses import replace
+
+from holdfast.compaction import (
+    CompactionPlan,
+    Enough,
+    Nothing,
+    PassContext,
+    Policy,
+    Request,
+    decide,
+)
 from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE, note_weight, without_summaries
 from holdfast.redaction import redact
@@ -10,6 +20,7 @@ from holdfast.tokens import Scale, load_of
 from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, Transcript
 
 MEANS = PassContext(scale=Scale(), redact=redact)
+FORCED = replace(MEANS, request=Request(force=True))
 
 
 def talk(turns: int, words: int = 60) -> Transcript:
@@ -219,7 +230,7 @@ def test_pruning_that_makes_a_window_heavier_is_not_enough() -> None:
     steps = step("c", "读" * 100, "a" * 201)
     transcript = (system("s"), user("go"), *steps, user("now"), assistant("done"), user("more"))
     policy = Policy(context_length=4_000, protect_first_n=0, protect_last_n=1)
-    assert isinstance(decide(transcript, policy, MEANS, force=True), CompactionPlan)
+    assert isinstance(decide(transcript, policy, FORCED), CompactionPlan)
 
 
 def test_a_note_that_is_there_is_counted_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from holdfast.compaction import Abandoned, Outcome, PassContext, Policy, Pruned, Unchanged
+from holdfast.compaction import Abandoned, Outcome, PassContext, Policy, Pruned, Request, Unchanged
 from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
 from holdfast.compaction.truncation import LEFT_OUT, truncation
@@ -33,11 +33,11 @@ POLICY = Policy(context_length=8_000)
 
 
 def truncated(
-    transcript: Transcript, policy: Policy = POLICY, *, force: bool = False, **context: object
+    transcript: Transcript,
+    policy: Policy = POLICY,
+    request: Request = Request(),  # noqa: B008 - a frozen value
 ) -> Outcome:
-    flow = truncation(
-        transcript, policy, replace(PassContext(Scale(), redact), **context), force=force
-    )
+    flow = truncation(transcript, policy, PassContext(Scale(), redact, request=request))
     try:
         next(flow)
     except StopIteration as ended:
@@ -57,7 +57,7 @@ def test_every_invariant_of_a_truncation(transcript: Transcript, window: int) ->
     policy = Policy(context_length=window)
     refused = refusals(transcript)
     for force in (False, True):
-        outcome = truncated(transcript, policy, force=force)
+        outcome = truncated(transcript, policy, Request(force=force))
         event(f"{type(outcome).__name__}{' by force' if force else ''}")
         assert (shape(transcript), transcript) == before
         assert_promises_are_kept(transcript, outcome, refused)
@@ -208,7 +208,7 @@ def test_a_window_of_words_that_must_stay_is_left_alone() -> None:
 def test_a_manual_pass_takes_away_half_of_what_may_go() -> None:
     talk = long_talk(8)
     assert isinstance(truncated(talk), Unchanged)
-    forced = truncated(talk, force=True)
+    forced = truncated(talk, request=Request(force=True))
     assert isinstance(forced, Pruned)
     assert forced.report.tokens_after <= (forced.report.tokens_before * 6) // 10
 
@@ -246,7 +246,7 @@ def test_a_call_that_waits_stays_with_its_turn() -> None:
 def test_a_result_that_is_cut_points_to_the_whole_of_it() -> None:
     output = "a line of output\n" * 4_000
     talk = (system("s"), user("go"), assistant("", call("c1")), tool("c1", output))
-    outcome = truncated(talk, stored={"c1": 42})
+    outcome = truncated(talk, request=Request(stored={"c1": 42}))
     assert isinstance(outcome, Pruned)
     assert outcome.report.pruned.truncated == 1
     assert "around_message_id=42" in outcome.transcript[-1].results[0].text
@@ -274,10 +274,10 @@ def test_memory_sees_what_leaves_the_window_and_nothing_else() -> None:
         return ""
 
     talk = long_talk()
-    outcome = truncated(talk, before_folding=notes)
+    outcome = truncated(talk, request=Request(before_folding=notes))
     (left,) = seen
     stays = set(map(id, outcome.transcript))
     assert len(left) == outcome.report.folded > 0
     assert not stays & set(map(id, left))
-    truncated(talk[:5], before_folding=notes)
+    truncated(talk[:5], request=Request(before_folding=notes))
     assert len(seen) == 1

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast import Compressor, Conversation, Redactor
+from holdfast.compaction import PassContext
 from holdfast.compaction.prune import middle_out, prune
 from holdfast.config.settings import RedactionSettings, Settings
+from holdfast.tokens import Scale
 from holdfast.transcript import Message, Role, Text, ToolCall
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def test_half_a_secret_in_an_old_argument_is_not_left_in_the_window() -> None:
         secret = vendor_token(dice)
         arguments = json.dumps({"content": around(secret, offset, 900)})
         said = Message(Role.ASSISTANT, (ToolCall("1", "note", arguments),))
-        (shorter,) = prune((said,), lambda *_: "", redact, protected=1).transcript[0].calls
+        (shorter,) = prune((said,), PassContext(Scale(), redact), protected=1).transcript[0].calls
         left = shorter.arguments
         assert len(left) < len(arguments)
         assert secret in left or not any(piece in left for piece in pieces(secret)), offset

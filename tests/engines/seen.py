@@ -10,13 +10,11 @@ class SeenContext:
     def __init__(self) -> None:
         self.context: list[PassContext] = []
 
-    def __call__(
-        self, transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-    ) -> Flow:
+    def __call__(self, transcript: Transcript, policy: Policy, context: PassContext) -> Flow:
         self.context.append(context)
-        return compaction(transcript, policy, context, force=force)
+        return compaction(transcript, policy, context)
 
     @property
     def recall(self) -> list[tuple[str, ...]]:
         """Return which tools each pass may name to the model."""
-        return [each.recall for each in self.context]
+        return [each.request.recall for each in self.context]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from holdfast.compaction import PassContext
 from holdfast.compaction.fold import assemble
 from holdfast.compaction.prune import prune
 from holdfast.compaction.repair import repair
@@ -14,11 +15,23 @@ from holdfast.conversation.passes import pieces_of
 from holdfast.ports import Store
 from holdfast.session import Cause, Change, CompactionRecord, Draft, EndReason, Fork, Session, Spawn
 from holdfast.stores.sqlite import SqliteStore
+from holdfast.tokens import Scale
 from holdfast.training import Example, LeftOut, TrainingExport, examples, order_of
-from holdfast.transcript import Message, seams
+from holdfast.transcript import Message, ToolCall, ToolResult, seams
+from holdfast.transcript.toolkit import Toolkit
 
 RECORD = "THE RECORD OF WHAT WAS FOLDED"
 SHORTER = "[A SHORTER FORM OF WHAT A TOOL SAID]"
+
+
+class _Terse(Toolkit):
+    """Says the same of every call."""
+
+    def describe(self, call: ToolCall, result: ToolResult | None) -> str:  # noqa: ARG002 - of every call
+        return SHORTER
+
+
+_CONTEXT = PassContext(Scale(), str, toolkit=_Terse())
 
 
 @contextmanager
@@ -48,7 +61,7 @@ def compact(store: Store, id_: str, head: int, tail: int, rotated_to: str = "") 
     """Fold what stands between two seams as a compaction does, and return where it goes on."""
     window = store.window(id_)
     shown = repair(window.transcript)
-    pruned = prune(shown, lambda _call, _result: SHORTER, protected=len(shown)).transcript
+    pruned = prune(shown, _CONTEXT, protected=len(shown)).transcript
     cuts = seams(pruned)
     start, stop = sorted((cuts[head % len(cuts)], cuts[tail % len(cuts)]))
     result = repair(assemble(pruned[:start], RECORD, (), pruned[stop:]))

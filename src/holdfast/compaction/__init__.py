@@ -1,15 +1,15 @@
 """Compaction: a transcript goes in, a smaller valid one comes out, and nothing is left unsaid.
 
 Read in this order: `policy` (the knobs, their arithmetic, and what a pass is given), `report` (the
-outcomes), `prune`, `cut`, `plan` (the decision as a value), `rules` (of project files), `live` and
-`checkpointing` (what the summary says), `repair`, `fold` (the window, and the algorithm on one
-page), then `triggers` (when it begins and stops) and `truncation` (the same with no summary).
+outcomes), `live` (what is true now), `prune`, `cut`, `plan` (the decision as a value), `repair`,
+`fold` (the window, and what its summary says), `flow` (the algorithm on one page), then `triggers`
+(when it begins and stops) and `truncation` (the same with no summary).
 """
 
 from holdfast.compaction.flow import Flow, compaction
 from holdfast.compaction.live import LiveState, PlanItem
 from holdfast.compaction.plan import CompactionPlan, Decision, Enough, Impossible, Nothing, decide
-from holdfast.compaction.policy import SMALLEST_WINDOW, Policy
+from holdfast.compaction.policy import SMALLEST_WINDOW, PassContext, Policy, Request
 from holdfast.compaction.report import (
     Abandoned,
     CompactionReport,
@@ -21,7 +21,6 @@ from holdfast.compaction.report import (
     SummaryReport,
     Unchanged,
 )
-from holdfast.compaction.request import PassContext, Request
 from holdfast.compaction.triggers import (
     Overhead,
     Preflight,

@@ -6,8 +6,9 @@ end; the newest user message always stays, even when its own turn is folded behi
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from holdfast.transcript import (
 from holdfast.transcript.project_rules import is_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from holdfast.compaction.policy import Shares
     from holdfast.tokens import Scale
@@ -45,23 +46,14 @@ class Cut:
 
     def folded(self) -> tuple[int, ...]:
         """Return the indices of the messages that a summary will stand for."""
-        return tuple(chain.from_iterable(self.stretches()))
-
-    def stretches(self) -> Iterator[range]:
-        """Yield the messages that a summary will stand for as stretches without a gap."""
-        start = self.head
-        for index in self.kept:
-            yield range(start, index)
-            start = index + 1
-        yield range(start, self.tail)
+        starts = (self.head, *(at + 1 for at in self.kept))
+        return tuple(chain.from_iterable(map(range, starts, (*self.kept, self.tail))))
 
 
 def system_end(transcript: Transcript) -> int:
     """Return the index of the first message that is not part of the system prompt."""
-    return next(
-        (index for index, message in enumerate(transcript) if message.role is not Role.SYSTEM),
-        len(transcript),
-    )
+    others = (at for at, message in enumerate(transcript) if message.role is not Role.SYSTEM)
+    return next(others, len(transcript))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +66,33 @@ class Measured:
     seams: tuple[int, ...]
     newest: int | None
     """The index of the newest user message."""
+    rules: tuple[int, ...] = field(init=False)
+    """Where blocks of project rules are, which stay beside the summary."""
+    boundary: tuple[int, ...] = field(init=False)
+    """The weights with images priced a little higher, so that cuts err on the safe side."""
+
+    def __post_init__(self) -> None:
+        """Walk the messages once for all cuts."""
+        user = Role.USER  # looked up once: a member of an enumeration is found slowly
+        rules: list[int] = []
+        weights = [*self.weights]
+        for at, message in enumerate(self.transcript):
+            if message.role is user and is_rules(message):
+                rules.append(at)
+            for part in message.parts:
+                for piece in part.content if isinstance(part, ToolResult) else (part,):
+                    if isinstance(piece, Media):
+                        weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
+        object.__setattr__(self, "rules", tuple(rules))
+        object.__setattr__(self, "boundary", tuple(weights))
 
     def weight(self, start: int = 0, end: int | None = None) -> int:
         """Return the weight of a run of messages."""
         return sum(self.weights[start:end])
 
-    @property
-    def task(self) -> int:
-        """Return the weight of the newest user message."""
-        return 0 if self.newest is None else self.weights[self.newest]
-
-    @property
-    def rules(self) -> int:
-        """Return the weight of a block of project rules, which stays beside the summary."""
-        return sum(self.weights[at] for at in _rules(self, 0, len(self.transcript)))
+    def task(self, start: int = 0) -> int:
+        """Return the weight of the newest user message, if it stands at an index or behind it."""
+        return 0 if self.newest is None or self.newest < start else self.weights[self.newest]
 
 
 def measured(transcript: Transcript, scale: Scale) -> Measured:
@@ -115,64 +120,59 @@ def cut(it: Measured, head: int, shares: Shares, aside: range = range(0)) -> Cut
     The newest user message costs the tail nothing, and neither do messages that stay whatever the
     tail holds: their share was set `aside` before.
     """
-    weights = _boundary_weights(it)
+    weights = [*it.boundary]
     for at in (*aside, *(() if it.newest is None else (it.newest,))):
         weights[at] = 0
     # behind[i] is the weight of transcript[i:].
     behind = [0, *accumulate(reversed(weights))][::-1]
     places = it.seams[bisect_left(it.seams, head) :]
-    tail, why = _tail(places, behind, shares, len(it.transcript))
-    kept = {*_kept(it, head, tail, shares, weights), *range(aside.start, min(aside.stop, tail))}
-    return Cut(head, tail, tuple(sorted(kept)), why)
+    # Seams go up and the weight behind them goes down, so the first that fits is found by halving.
+    at = bisect_left(places, -shares.tail, key=lambda seam: -behind[seam])
+    tail = places[at] if at < len(places) else len(weights)
+    why = "the tail holds what its budget allows"
+    # Only where little would be left without it: else each fold would free less for nothing.
+    poor = behind[tail] < shares.tail * _POOR
+    if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
+        tail, why = places[at - 1], "the exchange at the edge of the budget stays whole"
+    floor = _latest(places, len(weights) - shares.protected, head)
+    if head < floor < tail and behind[floor] <= shares.widest:
+        tail, why = floor, f"the last {shares.protected} messages are protected"
+    if len(weights) - tail < shares.fewest:
+        tail = _latest(places, len(weights) - shares.fewest, head)
+        why = f"the tail is never shorter than {shares.fewest} messages"
+    staying, reply, spent = _staying(it, head, tail), newest_reply(it.transcript), 0
+    pins = [index for index in range(tail - 1, head - 1, -1) if it.transcript[index].pinned]
+    for index in pins if reply is None else (reply, *pins):
+        exchange = _exchange(it, index, head, tail)
+        cost = sum(weights[at] for at in exchange if at not in staying)
+        if spent + cost <= shares.pins:
+            spent += cost
+            staying.update(exchange)
+    staying.update(range(aside.start, min(aside.stop, tail)))
+    return Cut(head, tail, tuple(sorted(staying)), why)
 
 
 def must_stay(it: Measured) -> tuple[int, ...]:
-    """Return what stays whatever happens: the system prompt, the task, calls that still wait.
+    """Return what stays whatever happens: the system prompt too."""
+    return tuple(sorted({*range(system_end(it.transcript))} | _staying(it)))
 
-    So does a block of project rules.
+
+def _staying(it: Measured, head: int = 0, tail: int = sys.maxsize) -> set[int]:
+    """Return what stays of a stretch whatever happens: project rules, the task, calls that wait.
+
+    A call that a later user message left behind was abandoned, and does not wait.
     """
-    staying = {*range(system_end(it.transcript)), *_rules(it, 0, len(it.transcript))}
-    if it.newest is not None:
-        staying.add(it.newest)
-    for index in _waiting(it):
-        staying.update(_exchange(it, index, 0, len(it.transcript)))
-    return tuple(sorted(staying))
+    newest, start = ((), 0) if it.newest is None else ((it.newest,), it.newest + 1)
+    staying = {at for at in (*it.rules, *newest) if head <= at < tail}
+    for index in open_calls(it.transcript[start:]).values():
+        staying.update(_exchange(it, start + index, head, tail))
+    return staying
 
 
 def spoken(it: Measured) -> range:
     """Return the exchange with the newest reply that a person can see; empty without one."""
     reply = newest_reply(it.transcript)
-    return range(0) if reply is None else _exchange(it, reply, 0, len(it.transcript))
-
-
-def _waiting(it: Measured) -> list[int]:
-    """Return the messages with open calls of the running turn.
-
-    A call that a later user message left behind was abandoned, and does not wait.
-    """
-    start = 0 if it.newest is None else it.newest + 1
-    return [start + index for index in open_calls(it.transcript[start:]).values()]
-
-
-def _tail(
-    places: Sequence[int], behind: Sequence[int], shares: Shares, size: int
-) -> tuple[int, str]:
-    # Seams go up and the weight behind them goes down, so the first that fits is found by halving.
-    at = bisect_left(places, -shares.tail, key=lambda seam: -behind[seam])
-    within = places[at] if at < len(places) else size
-    head = places[0] if places else 0
-    why = "the tail holds what its budget allows"
-    # Only where little would be left without it: else each fold would free less for nothing.
-    poor = behind[within] < shares.tail * _POOR
-    if poor and at > 1 and behind[places[at - 1]] <= shares.ceiling < behind[head]:
-        within, why = places[at - 1], "the exchange at the edge of the budget stays whole"
-    floor = _latest(places, size - shares.protected, head)
-    if head < floor < within and behind[floor] <= shares.widest:
-        within, why = floor, f"the last {shares.protected} messages are protected"
-    if size - within < shares.fewest:
-        within = _latest(places, size - shares.fewest, head)
-        why = f"the tail is never shorter than {shares.fewest} messages"
-    return within, why
+    return range(0) if reply is None else _exchange(it, reply)
 
 
 def _latest(places: Sequence[int], at: int, default: int) -> int:
@@ -181,37 +181,7 @@ def _latest(places: Sequence[int], at: int, default: int) -> int:
     return places[after - 1] if after else default
 
 
-def _kept(
-    it: Measured, head: int, tail: int, shares: Shares, weights: Sequence[int]
-) -> tuple[int, ...]:
-    """Return the messages of the middle that stay: rules, the task, the reply, open calls, pins."""
-    transcript, newest = it.transcript, it.newest
-    staying = {*_rules(it, head, tail)}
-    if newest is not None and head <= newest < tail:
-        staying.add(newest)
-    for index in _waiting(it):
-        staying.update(_exchange(it, index, head, tail))
-    spent = 0
-    pins = [index for index in range(head, tail) if transcript[index].pinned]
-    reply = newest_reply(transcript)
-    wishes = pins[::-1] if reply is None else [reply, *pins[::-1]]
-    for index in wishes:
-        exchange = _exchange(it, index, head, tail)
-        cost = sum(weights[at] for at in exchange if at not in staying)
-        if spent + cost <= shares.pins:
-            spent += cost
-            staying.update(exchange)
-    return tuple(sorted(staying))
-
-
-def _rules(it: Measured, start: int, end: int) -> list[int]:
-    user = Role.USER  # looked up once: a member of an enumeration is found slowly
-    messages = it.transcript[start:end]
-    said = [at for at, message in enumerate(messages, start) if message.role is user]
-    return [at for at in said if is_rules(it.transcript[at])]
-
-
-def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
+def _exchange(it: Measured, index: int, head: int = 0, tail: int = sys.maxsize) -> range:
     """Return the exchange of the message, if it lies in the middle.
 
     It reaches from seam to seam: calls keep their results, and reasoning what it thought of.
@@ -220,15 +190,3 @@ def _exchange(it: Measured, index: int, head: int, tail: int) -> range:
         return range(0)
     after = bisect_right(it.seams, index)
     return range(max(it.seams[after - 1], head), min(it.seams[after], tail))
-
-
-def _boundary_weights(it: Measured) -> list[int]:
-    """Return weights with images priced a little higher, so that cuts err on the safe side."""
-    weights = [*it.weights]
-    for at, message in enumerate(it.transcript):
-        for part in message.parts:
-            shown = part.content if isinstance(part, ToolResult) else (part,)
-            for piece in shown:
-                if isinstance(piece, Media):
-                    weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
-    return weights

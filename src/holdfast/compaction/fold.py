@@ -1,27 +1,24 @@
 """Build the window: head, a record where the middle was, tail, with proof of what the record kept.
 
-Pure, and sized by arithmetic.
+Pure, and sized by arithmetic. Of what a summary says, what is true now comes first, then the
+record, which takes nearly all of the room; users' words that it does not tell whole; and names in
+few words, within a tenth of the whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
-from holdfast.compaction.checkpointing import LEAST, Summarized, SummarySource, compose
-from holdfast.compaction.cut import must_stay
-from holdfast.compaction.plan import (
-    SYSTEM_NOTE,
-    KeptReply,
-    grow,
-    kept_reply,
-    leanest,
-    note_weight,
-)
+from holdfast.compaction.live import render_live
+from holdfast.compaction.plan import SYSTEM_NOTE, grow, kept_reply, leanest, note_weight
+from holdfast.compaction.policy import LEAST
 from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
-from holdfast.summary import Audit, audit
+from holdfast.facts import ledger
+from holdfast.summary import Checkpoint, render, render_checkpoint
+from holdfast.summary.statements import MORE, Origin, StatementKind, is_code
+from holdfast.summary.story import LOOKS, narrates
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
 from holdfast.transcript import (
     Message,
@@ -35,16 +32,18 @@ from holdfast.transcript import (
     ToolResult,
     newest_reply,
     newest_user,
+    said_at,
 )
 from holdfast.wire.provenance import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from holdfast.compaction.live import LiveState
+    from holdfast.compaction.live import LiveState, PlanItem
     from holdfast.compaction.plan import CompactionPlan
-    from holdfast.compaction.request import PassContext
-    from holdfast.summary import RecordDraft
+    from holdfast.compaction.policy import PassContext
+    from holdfast.compaction.report import SummaryReport
+    from holdfast.summary import RecordDraft, Statement
     from holdfast.transcript import Transcript
 
 _WORTH_USING = 50
@@ -53,27 +52,34 @@ _GROWTHS = 3
 """How often that is tried: what stands in the tail need not be told, so that more is left."""
 _OF_RESULT = 0.06
 """What one result may take of a strict tail once something was said about it."""
+_WORDED = (Text, Summary, Recalled, ToolCall, ToolResult)
 _TRIES = 4
 """How often a summary is written again because words weigh more together than apart."""
+_OF_LIVE = 0.25
+_OF_ENDED, _OF_ITEM = 0.08, 8
+"""What finished steps of a plan may take of the live state, and what the line of one weighs."""
+_OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
+"""The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
+it has all of it."""
+_EDITS = ("EDITED|", "WROTE|")
+_JOINTS = 12
+"""Tokens for the headings of what stands beside the record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """A window and what is known of it."""
+class SummarySource:
+    """What a summary is made from, and where that came from."""
 
-    transcript: Transcript
-    summary_tokens: int
-    audit: Audit
-    truncated: int
-    """How many tool results of the tail were cut in the middle."""
-    tail: int
-    """How many messages the tail has."""
-    plan: CompactionPlan
-    """The plan as it was carried out: its tail may have grown."""
+    draft: RecordDraft
+    report: SummaryReport
+    live: LiveState
+    count: Callable[[str], int]
+    """Weighs words, each once: a window may be built several times."""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class Frame:
     """The messages that a summary is placed between."""
 
     plan: CompactionPlan
@@ -83,153 +89,130 @@ class _Frame:
     shown: frozenset[int]
     """The indices of all of them."""
     truncated: int = 0
-    squeezed: bool = False
+    is_bare: bool = False
     """Whether only what must stay is there, in its shortest form."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Built:
-    frame: _Frame
+class Fold:
+    """A window with a summary in it."""
+
+    frame: Frame
     transcript: Transcript
-    summary: Summarized
     weight: int
+    text: str = ""
+    """The words of the summary."""
+    record: str = ""
+    """The part of them that is the record."""
 
 
-def fold(plan: CompactionPlan, draft: RecordDraft, context: PassContext, live: LiveState) -> Fold:
+def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> Fold:
     """Return the window in which a checkpoint stands for the folded messages.
 
     The summary gets what the tail leaves. Under a strict limit a tail that leaves no room for it
     goes, and what must stay stays: the system prompt, the newest user message and calls that
     still wait. Where everything is told and room is left, the tail is made longer.
     """
-    scale, told = context.scale, SummarySource(draft, live, cache(context.scale.summary))
     goal = min(plan.shares.limit, plan.weight - 1)
-    built = _build(_frame(plan, context), told, context, goal)
-    for reply in _replies(plan, context) if plan.shares.strict else ():
-        if built.weight <= goal and built.summary.text:
+    built = _build(_frame(plan, context), source, context, goal)
+    bare_frames = _bare_frames(plan, context) if plan.shares.strict else iter(())
+    while built.weight > goal or not built.text:
+        frame = next(bare_frames, None)
+        if frame is None:
             break
-        bare = _build(_frame_without_tail(plan, context, reply), told, context, goal)
-        if built.weight > goal or bare.summary.text:
+        bare = _build(frame, source, context, goal)
+        if built.weight > goal or bare.text:
             built = bare
-    for _ in range(_GROWTHS if plan.shares.strict and not built.frame.squeezed else 0):
+    for _ in range(_GROWTHS if plan.shares.strict and not built.frame.is_bare else 0):
         spare = goal - built.weight
         if spare <= max(_WORTH_USING, goal // 20):
             break
         longer = grow(built.frame.plan, spare, context)
-        grown = _build(_frame(longer, context), told, context, goal)
-        if grown.weight > goal or grown.weight <= built.weight or not grown.summary.text:
+        grown = _build(_frame(longer, context), source, context, goal)
+        if grown.weight > goal or grown.weight <= built.weight or not grown.text:
             break
         built = grown
-    truncated = built.frame.truncated
+    frame, window = built.frame, built.transcript
     if built.weight > plan.shares.limit:
-        cropped = truncate(
-            built.transcript, plan.shares.limit, scale, context.stored, context.redact
-        )
-        built = replace(built, transcript=cropped.messages)
-        truncated += cropped.count
-    return _proven(built, draft, context, truncated)
+        cropped = truncate(window, plan.shares.limit, context)
+        window = cropped.messages
+        frame = replace(frame, truncated=frame.truncated + cropped.count)
+    return replace(built, frame=frame, transcript=signed(window, context.sign))
 
 
-def _proven(built: _Built, draft: RecordDraft, context: PassContext, truncated: int) -> Fold:
-    frame, summary = built.frame, built.summary
-    around = words_of((*frame.head, *frame.kept, *frame.tail))
-    return Fold(
-        transcript=signed(built.transcript, context.sign),
-        summary_tokens=context.scale.text(summary.text),
-        audit=audit(draft.statements, summary.record, f"{summary.text}\n{around}"),
-        truncated=truncated,
-        tail=len(frame.tail),
-        plan=frame.plan,
-    )
-
-
-def _build(frame: _Frame, told: SummarySource, context: PassContext, goal: int) -> _Built:
+def _build(frame: Frame, source: SummarySource, context: PassContext, goal: int) -> Fold:
     """Build the window once; again only where its words weigh more together than apart."""
     scale, shares = context.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
     note = note_weight(frame.head, scale) if frame.head else 0
     fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
-    floor = 0 if shares.strict else LEAST
-    wish = max(int((shares.record + shares.said + shares.live) * 1.1), floor)
-    wish = goal if shares.strict else wish
-    # A summary is worth more than an oversized exchange, whose results can be cut; but where the
-    # window is under its limit, the summary has to be shorter than what it stands for.
-    is_over = frame.plan.weight > shares.limit
-    least = max(wish // 2, floor) if is_over and not shares.strict else floor // 2
+    wish, least = goal, 0
+    if not shares.strict:
+        wish = max(int((shares.record + shares.said + shares.live) * 1.1), LEAST)
+        # A summary is worth more than an oversized exchange, whose results can be cut; but where
+        # the window is under its limit, it has to be shorter than what it stands for.
+        least = max(wish // 2, LEAST) if frame.plan.weight > shares.limit else LEAST // 2
     budget = min(wish, max(goal - fixed, least))
     for _ in range(_TRIES):
-        summary = compose(
-            frame.plan, told, context, shown=frame.shown, around=around, budget=budget
-        )
-        window = repair(assemble(frame.head, summary.text, frame.kept, frame.tail))
-        built = _Built(frame, window, summary, scale.total(window))
-        over = built.weight - goal
-        if over <= 0 or not summary.text or budget <= least:
-            return built
+        text, record = _compose(frame, source, context, around=around, budget=budget)
+        window = repair(assemble(frame.head, text, frame.kept, frame.tail))
+        weight = scale.total(window)
+        if weight <= goal or not text or budget <= least:
+            return Fold(frame, window, weight, text, record)
         # By what the words weigh: less of a budget that they do not fill changes nothing.
-        budget = max(min(budget, told.count(summary.text)) - over - 8, least)
-    return _Built(frame, without, Summarized(), scale.total(without))
+        budget = max(min(budget, source.count(text)) - (weight - goal) - 8, least)
+    return Fold(frame, without, scale.total(without))
 
 
-def _frame(plan: CompactionPlan, context: PassContext) -> _Frame:
-    window, cut = plan.window.transcript, plan.cut
+def _frame(plan: CompactionPlan, context: PassContext) -> Frame:
+    window, cut, shares, scale = plan.window.transcript, plan.cut, plan.shares, context.scale
     tail = window[cut.tail :]
     newest = newest_user(window)
-    spared = 0 if newest is None or newest < cut.tail else context.scale.weigh(window[newest])
-    protected = 0 < plan.shares.protected <= len(tail)
-    most = max(plan.shares.ceiling, plan.shares.widest) if protected else plan.shares.ceiling
-    newer = tail[_floor(plan) :]
+    spared = 0 if newest is None or newest < cut.tail else scale.weigh(window[newest])
+    # How many messages of the tail are there only so that it is not too short.
+    after = next((seam for seam in plan.measured.seams if cut.tail < seam < len(window)), cut.tail)
+    is_short = not shares.strict and len(window) - after < shares.fewest
+    newer = tail[after - cut.tail if is_short else 0 :]
     older = tail[: len(tail) - len(newer)]
-    room = plan.shares.tail + spared - context.scale.total(newer)
-    lighter = truncate(older, room, context.scale, context.stored, context.redact)
+    lighter = truncate(older, shares.tail + spared - scale.total(newer), context)
     tail = (*lighter.messages, *newer)
-    if context.scale.total(tail) > most + spared:
+    protected = 0 < shares.protected <= len(tail)
+    most = max(shares.ceiling, shares.widest) if protected else shares.ceiling
+    if scale.total(tail) > most + spared:
         # More than the budget is for what can stay whole.
-        most = plan.shares.tail
-    if plan.shares.strict:
-        tail = _with_brief_results(tail, plan, context)
-    cropped = truncate(tail, most + spared, context.scale, context.stored, context.redact)
+        most = shares.tail
+    if shares.strict:
+        # Of each result about which something was said since, only so much.
+        said = newest_reply(tail) or 0
+        rooms = (int(shares.tail * _OF_RESULT * len(each.results)) for each in tail[:said])
+        brief = (
+            truncate((each,), room, context).messages[0] if each.results else each
+            for each, room in zip(tail[:said], rooms, strict=True)
+        )
+        tail = (*brief, *tail[said:])
+    cropped = truncate(tail, most + spared, context)
     shown = frozenset((*range(cut.head), *cut.kept, *range(cut.tail, len(window))))
     kept = tuple(window[at] for at in cut.kept)
     count = lighter.count + cropped.count
-    return _Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
+    return Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
 
 
-def _with_brief_results(tail: Transcript, plan: CompactionPlan, context: PassContext) -> Transcript:
-    """Return a strict tail with only so much of each result about which something was said."""
-    said = newest_reply(tail) or 0
-    found: list[Message] = []
-    for message in tail[:said]:
-        room = int(plan.shares.tail * _OF_RESULT * len(message.results))
-        brief = truncate((message,), room, context.scale, context.stored, context.redact)
-        found += brief.messages if message.results else [message]
-    return (*found, *tail[said:])
-
-
-def _floor(plan: CompactionPlan) -> int:
-    """Return how many messages of the tail are there only so that it is not too short."""
-    seams, tail, size = plan.measured.seams, plan.cut.tail, len(plan.bare.transcript)
-    after = next((seam for seam in seams if tail < seam < size), tail)
-    return 0 if plan.shares.strict or size - after >= plan.shares.fewest else after - tail
-
-
-def _replies(plan: CompactionPlan, context: PassContext) -> Iterator[KeptReply]:
-    """Yield what may stay of the newest reply beside what must stay: all of it, or nothing."""
-    lean = context.scale.total(leanest(plan.measured, context))
-    reply = kept_reply(plan.measured, plan.shares, context, beside=lean)
-    yield from (reply,) if reply else ()
-    yield KeptReply(range(0), 0)
-
-
-def _frame_without_tail(plan: CompactionPlan, context: PassContext, reply: KeptReply) -> _Frame:
+def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[Frame]:
+    """Yield what must stay, with the newest reply where there may be room for it, and without."""
+    lean = leanest(plan.measured, context)
     # A strict window has no head but the system prompt.
     head, window = plan.cut.head, plan.window.transcript
-    said = window[reply.places.start : reply.places.stop]
-    kept = dict(zip(reply.places, without_bulk(said, reply.tokens, context), strict=True))
-    kept |= zip(must_stay(plan.measured), leanest(plan.measured, context), strict=True)
-    shown = tuple(kept[at] for at in sorted(kept) if at >= head)
-    return _Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), squeezed=True)
+    beside = context.scale.total(lean.values())
+    reply = kept_reply(plan.measured, plan.shares, context, beside=beside)
+    for each in (reply, None) if reply else (None,):
+        kept: dict[int, Message] = {}
+        if each:
+            said = window[each.places.start : each.places.stop]
+            kept |= zip(each.places, without_bulk(said, each.tokens, context), strict=True)
+        kept |= lean
+        shown = tuple(kept[at] for at in sorted(kept) if at >= head)
+        yield Frame(plan, window[:head], shown, (), frozenset((*range(head), *kept)), is_bare=True)
 
 
 def assemble(
@@ -239,7 +222,14 @@ def assemble(
 
     Where there is no room for a summary there is none for the note in the system prompt either.
     """
-    rest = _joined(kept, tail)
+    joined: list[Message] = []
+    for message in (*kept, *tail[:1]):
+        # What stood between two user messages was folded, so they are one now.
+        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
+            joined[-1] = merged(joined[-1], message)
+        else:
+            joined.append(message)
+    rest = (*joined, *tail[1:])
     if not summary:
         return (*head, *rest)
     opening = noted(head)
@@ -276,34 +266,135 @@ def _with_summary(message: Message, summary: Summary) -> Message:
 
 def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:
     """Return the head with the note in its last system message."""
-    messages = list(head)
-    system = [index for index, message in enumerate(messages) if message.role is Role.SYSTEM]
-    for index in system[-1:]:
-        messages[index] = with_note(messages[index], note)
-    return tuple(messages)
-
-
-def _joined(kept: Sequence[Message], tail: Sequence[Message]) -> Transcript:
-    """Merge user messages that became neighbors because what stood between them was folded."""
-    joined: list[Message] = []
-    for message in (*kept, *tail[:1]):
-        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
-            joined[-1] = merged(joined[-1], message)
-        else:
-            joined.append(message)
-    return (*joined, *tail[1:])
+    system = [index for index, message in enumerate(head) if message.role is Role.SYSTEM][-1:]
+    return tuple([with_note(each, note) if at in system else each for at, each in enumerate(head)])
 
 
 def words_of(messages: Iterable[Message]) -> str:
     """Return everything in the messages that a fact may stand in."""
-    pieces: list[str] = []
-    for message in messages:
-        for part in message.parts:
-            match part:
-                case Text(text) | Summary(text) | Recalled(text) | ToolCall(arguments=text):
-                    pieces.append(text)
-                case ToolResult():
-                    pieces.append(part.text)
-                case _:
-                    pass
-    return "\n".join(pieces)
+    return "\n".join(
+        [
+            part.arguments if isinstance(part, ToolCall) else part.text
+            for message in messages
+            for part in message.parts
+            if isinstance(part, _WORDED)
+        ]
+    )
+
+
+def _compose(
+    frame: Frame, source: SummarySource, context: PassContext, *, around: str, budget: int
+) -> tuple[str, str]:
+    """Return the summary within a budget, redacted, and the record in it; nothing without room.
+
+    What the frame shows needs no telling; names in the words `around` the summary no listing.
+    """
+    plan, draft, count, shown = frame.plan, source.draft, source.count, frame.shown
+    shares = plan.shares
+    live = _live(source.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
+    folded = len(plan.cut.folded())
+    by = f"by {draft.writer}" if draft.writer else "without a model"
+    note = f"Written {by} from {folded:,} messages; the older a turn, the less is told of it."
+    if recall := context.request.recall:
+        verb = "brings" if len(recall) == 1 else "bring"
+        note += f" {' and '.join(recall)} {verb} back the originals."
+    left = budget - sum(count(part) + _JOINTS for part in (live, note) if part)
+    # In a small window a sentence says more than a name, and so does what a model wrote.
+    of_ledger = (_OF_LEDGER_WRITTEN if draft.writer else _OF_LEDGER) * min(1.0, budget / _AMPLE)
+    room = int(left * (1 - of_ledger))
+    if not shares.strict:
+        room = min(max(shares.record, LEAST), room)
+    record, chosen = draft.record(room, count, shown)
+    if not record:
+        return "", ""
+    written = render(record)
+    proof_room = int((budget - left + count(written)) * of_ledger) - _JOINTS
+    left -= count(written) + max(proof_room, 0)
+    said = _said(plan, context, written, draft.outdated, min(shares.said, left - _JOINTS))
+    present = "\n".join((written, *said, live))
+    chosen_ids = set(map(id, chosen))
+    untold = [each for each in draft.told(shown) if id(each) not in chosen_ids and _is_proof(each)]
+    proof = ledger(
+        [each for each in untold if each.section != "evidence"],
+        present=present,
+        budget=proof_room,
+        count=count,
+        earlier=[each for each in untold if each.section == "evidence"],
+        around=around,
+    )
+    spare = proof_room - count(proof)
+    if shares.strict and spare > _JOINTS:
+        # Where few names are left to tell, the record takes what they do not need.
+        record, _ = draft.record(room + spare, count, shown)
+    text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
+    return context.redact(text), render(record)
+
+
+def _is_proof(told: Statement) -> bool:
+    """Say whether a statement may be evidence: code, narration and a file that was read are none.
+
+    Nor is what an edit put into a file, which the line of an earlier record holds: a later edit may
+    have put another thing there.
+    """
+    return not (
+        (told.section == "files" and told.kind is StatementKind.LOOK)
+        or told.label.partition("|")[0] in LOOKS
+        or told.label == MORE
+        or (told.origin is Origin.EARLIER and told.label.startswith(_EDITS))
+        or is_code(told.text)
+        or narrates(told.text)
+    )
+
+
+def _said(
+    plan: CompactionPlan, context: PassContext, written: str, outdated: Sequence[str], budget: int
+) -> tuple[str, ...]:
+    """Return the newest words of users that the record does not tell whole, word for word.
+
+    Words that hold something outdated are not quoted: a reader would take it for current.
+    """
+    told = "".join(written.split())
+    quotes: list[str] = []
+    for index in reversed(plan.cut.folded()):
+        if budget <= _JOINTS:
+            break
+        words = said_at(plan.bare.transcript, index)
+        is_told = "".join(words.split()) in told or words in quotes
+        if is_told or any(each in words for each in outdated):
+            continue
+        cost = context.scale.text(words) + 2
+        if cost <= budget:
+            quotes.append(words)
+            budget -= cost
+    return tuple(quotes)
+
+
+def _live(state: LiveState, context: PassContext, budget: int, limit: int) -> str:
+    """Return the live state as far as it fits.
+
+    The plan gives way to the budget, finished steps first: the record tells what was done, so
+    that they are counted where they do not fit into a small part of it. Goal and rules may take
+    more, because a rule that is left out is a rule that is broken; where a quarter of the window
+    does not hold them, the last ones go and a line says so.
+    """
+    ended = [item for item in state.plan if item.is_done]
+    weights = [context.scale.text(item.text) + _OF_ITEM for item in ended]
+    while ended and sum(weights) > budget * _OF_ENDED:
+        weights.pop(0)
+        state = _without_item(state, ended.pop(0))
+    while state.plan and context.scale.text(render_live(state)) > budget:
+        state = _without_item(state, next(iter(ended), state.plan[-1]))
+        ended = ended[1:]
+    most = max(budget, int(limit * _OF_LIVE))
+    text = render_live(state)
+    for left_out in range(1, len(state.rules) + 1):
+        if context.scale.text(text) <= most:
+            break
+        note = f"({left_out} more rules do not fit into this window)"
+        text = render_live(replace(state, rules=(*state.rules[:-left_out], note)))
+    return text
+
+
+def _without_item(state: LiveState, item: PlanItem) -> LiveState:
+    plan = tuple(each for each in state.plan if each is not item)
+    return replace(state, plan=plan, finished=state.finished + item.is_done)

@@ -16,7 +16,7 @@ from holdfast.transcript import ToolCall, ToolResult
 from holdfast.transcript.toolkit import Family, PlanItem, Toolkit, fields_of, flat, plan_of, planned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from holdfast.transcript import Message
 
@@ -41,6 +41,7 @@ _LABELS = {
     "directory": "Directory",
     "branch": "Branch",
 }
+_NAMES = {label: name for name, label in _LABELS.items()}
 _SINGLE = frozenset({"goal", "directory", "branch"})
 _PLAN = re.compile(r"- Plan: (\d{1,6}) of \d{1,6} done")
 
@@ -75,7 +76,7 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
     """Return the state after the events in the messages, starting from an earlier state."""
     state = replace(before, approvals=(), agents=())
     agents: dict[str, str] = {}
-    processes = dict.fromkeys(before.processes, "")
+    processes, skills = dict.fromkeys(before.processes, ""), dict.fromkeys(before.skills)
     started: dict[str, str] = {}
     planning: dict[str, str] = {}
     for part in chain.from_iterable([message.parts for message in messages]):
@@ -96,21 +97,25 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
             planning[part.id] = part.arguments
         elif kind is Family.DELEGATE:
             agents[part.id] = _item(toolkit.action(part).target or part.name, toolkit)
-        elif _runs_in_background(part):
+        elif _BACKGROUND in part.arguments and fields_of(part.arguments).get(_BACKGROUND) is True:
             started[part.id] = _item(toolkit.action(part).target, toolkit)
             processes[started[part.id]] = ""
         elif part.name in _KILL_TOOLS:
-            _end(processes, fields_of(part.arguments))
+            # What is ended is the process whose start answered with the id.
+            ids = [str(value) for value in fields_of(part.arguments).values() if value]
+            for name, answer in [*processes.items()]:
+                if any(id_ in answer for id_ in ids):
+                    del processes[name]
         elif part.name in _SKILL_TOOLS:
-            skill = _item(str(next(iter(fields_of(part.arguments).values()), part.name)), toolkit)
-            state = replace(state, skills=_once((*state.skills, skill)))
+            named = next(iter(fields_of(part.arguments).values()), part.name)
+            skills[_item(str(named), toolkit)] = None
     for said in planning.values():
         state = _planned(state, said, "", toolkit)
     return replace(
         state,
         agents=tuple(agents.values()),
-        processes=_once(processes)[-_MOST:],
-        skills=state.skills[-_MOST:],
+        processes=tuple(filter(None, processes))[-_MOST:],
+        skills=tuple(filter(None, skills))[-_MOST:],
     )
 
 
@@ -125,18 +130,6 @@ def _planned(state: LiveState, arguments: str, answer: str, toolkit: Toolkit) ->
 
 def _item(text: str, toolkit: Toolkit) -> str:
     return flat(text, _ITEM_WIDTH, toolkit.redact)
-
-
-def _runs_in_background(call: ToolCall) -> bool:
-    return _BACKGROUND in call.arguments and fields_of(call.arguments).get(_BACKGROUND) is True
-
-
-def _end(processes: dict[str, str], arguments: Mapping[str, object]) -> None:
-    """Take out the process whose start answered with the id that is ended."""
-    ids = [str(value) for value in arguments.values() if value]
-    ended = [name for name, answer in processes.items() if any(each in answer for each in ids)]
-    for name in ended:
-        del processes[name]
 
 
 def render_live(state: LiveState) -> str:
@@ -171,15 +164,10 @@ def read_live(text: str) -> LiveState:
         if counted := _PLAN.fullmatch(line):
             done = int(counted[1])
         label, separator, value = line.removeprefix("- ").partition(": ")
-        name = next((key for key, known in _LABELS.items() if known == label), None)
-        last = name if name and separator else ""
+        last = _NAMES.get(label, "") if separator else ""
         if last:
             found.setdefault(last, []).append(value)
     single = {name: values[-1] for name, values in found.items() if name in _SINGLE}
     several = {name: tuple(values) for name, values in found.items() if name not in _SINGLE}
     finished = max(done - sum(item.is_done for item in plan), 0)
     return replace(LiveState(plan=tuple(plan), finished=finished), **single, **several)
-
-
-def _once(entries: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entry for entry in entries if entry))

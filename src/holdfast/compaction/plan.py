@@ -7,25 +7,16 @@ without summaries: what an earlier compaction left becomes state, not a turn.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import accumulate
+from operator import sub
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.compaction.checkpointing import LEAST
-from holdfast.compaction.cut import (
-    Cut,
-    Measured,
-    cut,
-    head_ends,
-    measured,
-    must_stay,
-    spoken,
-    system_end,
-)
+from holdfast.compaction.cut import cut, head_ends, measured, must_stay, spoken, system_end
 from holdfast.compaction.live import read_live, render_live
-from holdfast.compaction.policy import SOFT_CEILING
+from holdfast.compaction.policy import LEAST, SOFT_CEILING
 from holdfast.compaction.prune import (
     PrunedTranscript,
-    least_left,
+    can_weigh,
     prune,
     squeezed,
     truncate,
@@ -35,7 +26,6 @@ from holdfast.compaction.prune import (
 from holdfast.compaction.repair import repair
 from holdfast.compaction.report import PrunedCounts
 from holdfast.summary import (
-    Checkpoint,
     Heard,
     agreed_in,
     joined,
@@ -51,10 +41,11 @@ from holdfast.transcript import Message, Role, Summary, is_user_word
 from holdfast.wire.markers import BLANK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from holdfast.compaction.policy import Policy, Shares
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.cut import Cut, Measured
+    from holdfast.compaction.policy import PassContext, Policy, Shares
+    from holdfast.summary import Checkpoint
     from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
@@ -195,9 +186,7 @@ class CompactionPlan:
     @property
     def folded(self) -> Transcript:
         """Return the messages that the summary will stand for, as they were said."""
-        whole = self.bare.transcript
-        stretches = [whole[each.start : each.stop] for each in self.cut.stretches()]
-        return tuple(chain.from_iterable(stretches))
+        return tuple(map(self.bare.transcript.__getitem__, self.cut.folded()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +213,12 @@ class Impossible:
 Decision: TypeAlias = CompactionPlan | Enough | Nothing | Impossible
 
 
-def decide(
-    transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-) -> Decision:
+def decide(transcript: Transcript, policy: Policy, context: PassContext) -> Decision:
     """Return what a compaction of the transcript would do.
 
-    With `force` it compacts even when everything fits the budget of the tail.
+    One that is forced compacts even when everything fits the budget of the tail.
     """
-    scale = context.scale
+    scale, force = context.scale, context.request.force
     bare = without_summaries(transcript)
     it = measured(bare.transcript, scale)
     before = it.weight() if bare.transcript is transcript else scale.total(transcript)
@@ -240,12 +227,18 @@ def decide(
         lighter = _too_bulky(transcript, policy, scale)
         if lighter is not None:
             return lighter if isinstance(lighter, Enough) else decide(transcript, lighter, context)
-    smallest = scale.total(leanest(it, context))
+    smallest = scale.total(leanest(it, context).values())
     if policy.fit is not None and (answer := answer_to_fit(policy.fit, before, smallest)):
         return answer
-    head = _head(it, policy, decayed=bare.previous is not None)
+    is_first = policy.fit is None and bare.previous is None
+    head = system = system_end(bare.transcript)
+    if is_first:
+        ends = head_ends(it, policy.protect_first_n)
+        ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
+        head = next((at for at in ends if it.weight(system, at) <= policy.head_tokens), system)
     note = note_weight(bare.transcript[:head], scale)
-    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task + it.rules
+    rules = sum(it.weights[at] for at in it.rules)
+    fixed = it.weight(0, head) + note + MESSAGE_TOKENS + it.task() + rules
 
     def shared(aside: int) -> Shares:
         return policy.shares(
@@ -264,12 +257,10 @@ def decide(
         shares = _with_newest(it, shared(reply.tokens), context)
         chosen = cut(it, head, shares, reply.places)
     unpruned = PrunedTranscript(bare.transcript, PrunedCounts())
-    is_first = policy.fit is None and bare.previous is None
     opening = _unprotected(it, head, policy, context) if is_first else ""
     plan = CompactionPlan(transcript, before, bare, it, chosen, shares, unpruned, reply, opening)
-    reason = _nothing_to_fold(plan, policy)
-    if reason and not shares.strict and not (force and chosen.folded()):
-        return _cropped(transcript, shares, context, reason)
+    if (settled := _settled(plan, policy, context)) is not None:
+        return settled
     return _pruned(plan, policy, context)
 
 
@@ -281,28 +272,26 @@ def _with_newest(it: Measured, shares: Shares, context: PassContext) -> Shares:
     newest = it.transcript[it.seams[-2] :] if shares.strict and len(it.seams) > 1 else ()
     if not newest or not newest[-1].results:
         return shares
-    cropped = truncate(newest, shares.tail, context.scale, context.stored, context.redact).messages
+    cropped = truncate(newest, shares.tail, context).messages
     return replace(shares, fewest=1) if context.scale.total(cropped) <= shares.tail else shares
 
 
 def note_weight(head: Sequence[Message], scale: Scale) -> int:
     """Return what the note in the system prompt adds: nothing where an earlier pass wrote it."""
-    system = (each for each in reversed(head) if each.role is Role.SYSTEM)
-    is_there = SYSTEM_NOTE in next((each.text for each in system), "")
-    return 0 if is_there else scale.text(SYSTEM_NOTE)
+    system = [each for each in head if each.role is Role.SYSTEM][-1:]
+    return 0 if system and SYSTEM_NOTE in system[0].text else scale.text(SYSTEM_NOTE)
 
 
-def leanest(it: Measured, context: PassContext) -> Transcript:
-    """Return what stays whatever happens, in its shortest form.
+def leanest(it: Measured, context: PassContext) -> dict[int, Message]:
+    """Return what stays whatever happens, in its shortest form, by its index.
 
     The system prompt and the newest user message keep every word; the arguments and the partial
     results of calls that still wait are shortened.
     """
     words, staying = {*range(system_end(it.transcript)), it.newest}, must_stay(it)
-    short = squeezed(tuple(it.transcript[at] for at in staying), context.describe, context.redact)
-    return tuple(
-        it.transcript[at] if at in words else each for at, each in zip(staying, short, strict=True)
-    )
+    short = squeezed(tuple(it.transcript[at] for at in staying), context)
+    pairs = zip(staying, short, strict=True)
+    return {at: it.transcript[at] if at in words else each for at, each in pairs}
 
 
 def answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible | None:
@@ -315,16 +304,6 @@ def answer_to_fit(fit: int, before: int, smallest: int) -> Nothing | Impossible 
             f"that still wait; the smallest possible fit is {smallest:,}"
         )
     return None
-
-
-def _head(it: Measured, policy: Policy, *, decayed: bool) -> int:
-    """Return where the head ends: after the system prompt, once a summary exists."""
-    system = system_end(it.transcript)
-    if policy.fit is not None or decayed:
-        return system
-    ends = head_ends(it, policy.protect_first_n)
-    ends = (*ends, *(seam for seam in reversed(it.seams) if system < seam < ends[-1]))
-    return next((end for end in ends if it.weight(system, end) <= policy.head_tokens), system)
 
 
 def _unprotected(it: Measured, head: int, policy: Policy, context: PassContext) -> str:
@@ -357,54 +336,45 @@ def _too_bulky(transcript: Transcript, policy: Policy, scale: Scale) -> Enough |
     if load.bytes <= policy.max_bytes and load.images <= policy.max_images:
         return None
     shown = without_old_media(transcript)
-    lighter = load_of(shown.transcript, scale)
+    lighter = load_of(shown.messages, scale)
     if lighter.bytes > policy.max_bytes:
         share = 0.9 * policy.max_bytes / lighter.bytes
         return replace(policy, fit=max(int(lighter.tokens * share), 1))
     if shown.count:
-        return Enough(PrunedTranscript(repair(shown.transcript), PrunedCounts(media=shown.count)))
+        return Enough(PrunedTranscript(repair(shown.messages), PrunedCounts(media=shown.count)))
     return None
 
 
-def _nothing_to_fold(plan: CompactionPlan, policy: Policy) -> str:
-    """Return why nothing can be folded, or nothing if something can.
+def _settled(plan: CompactionPlan, policy: Policy, context: PassContext) -> Enough | Nothing | None:
+    """Return what is done where nothing can be folded, or nothing if something can.
 
     What came after the last summary is left alone while it fits the tail, also a tail that a
-    heavy system prompt has made smaller, as long as the whole is under its limit.
+    heavy system prompt has made smaller, as long as the whole is under its limit. One huge output
+    in the newest exchange fills a window although there is no middle yet: it is cut.
     """
-    folded = plan.cut.folded()
-    if not folded:
-        return "nothing lies between head and tail"
-    it, fresh, rules = plan.measured, plan.bare.fresh, plan.measured.rules
-    # A head that an earlier pass kept is light; more than that before a summary is not its doing.
-    if plan.bare.previous is None or it.weight(plan.cut.head, fresh) - rules > policy.head_tokens:
-        return ""
-    roomy = int(policy.target_tokens * SOFT_CEILING) if plan.weight <= plan.shares.limit else 0
-    task = it.task if it.newest is not None and it.newest >= fresh else 0
-    settled = it.weight(fresh) - rules - task <= max(plan.shares.ceiling, roomy)
-    if settled or folded[-1] < plan.bare.after:
-        return "nothing new since the last compaction: what came after it fits the tail"
-    return ""
-
-
-def _cropped(
-    transcript: Transcript, shares: Shares, context: PassContext, reason: str
-) -> Enough | Nothing:
-    """Make an oversized window smaller when nothing can be folded: cut tool results and media.
-
-    One huge output in the newest exchange fills a window although there is no middle yet.
-    """
-    scale = context.scale
-    before = scale.total(transcript)
-    if before <= shares.limit:
+    it, fresh, folded = plan.measured, plan.bare.fresh, plan.cut.folded()
+    if plan.shares.strict or (folded and context.request.force):
+        return None
+    before, limit, reason = plan.weight, plan.shares.limit, "nothing lies between head and tail"
+    if folded:
+        rules = sum(it.weights[at] for at in it.rules)
+        # A head that an earlier pass kept is light; more before a summary is not its doing.
+        head = it.weight(plan.cut.head, fresh) - rules
+        if plan.bare.previous is None or head > policy.head_tokens:
+            return None
+        roomy = int(policy.target_tokens * SOFT_CEILING) if before <= limit else 0
+        fits = it.weight(fresh) - rules - it.task(fresh) <= max(plan.shares.ceiling, roomy)
+        if not fits and folded[-1] >= plan.bare.after:
+            return None
+        reason = "nothing new since the last compaction: what came after it fits the tail"
+    if before <= limit:
         return Nothing(reason)
-    shown = without_old_media(transcript)
-    kept = repair(shown.transcript)
-    cropped = truncate(kept, shares.limit, scale, context.stored, context.redact)
-    if scale.total(cropped.messages) < before:
+    shown = without_old_media(plan.source)
+    cropped = truncate(repair(shown.messages), limit, context)
+    if context.scale.total(cropped.messages) < before:
         counts = PrunedCounts(media=shown.count, truncated=cropped.count)
         return Enough(PrunedTranscript(cropped.messages, counts))
-    return Nothing(f"{reason}, and the window is over its limit: {before:,} of {shares.limit:,}")
+    return Nothing(f"{reason}, and the window is over its limit: {before:,} of {limit:,}")
 
 
 def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPlan:
@@ -413,8 +383,7 @@ def grow(plan: CompactionPlan, spare: int, context: PassContext) -> CompactionPl
     grown = replace(plan.shares, tail=tail, ceiling=tail)
     aside = plan.reply.places if plan.reply else range(0)
     chosen = cut(plan.measured, plan.cut.head, grown, aside)
-    wider = replace(plan, shares=grown, cut=chosen)
-    return replace(wider, window=_window(wider, context, protected=chosen.tail))
+    return _windowed(replace(plan, shares=grown, cut=chosen), context)
 
 
 def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> CompactionPlan | Enough:
@@ -423,59 +392,37 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
     The protected tail is the cut's, with `protect_last_n` messages as the floor; a fit has no
     such floor, because its size comes first.
     """
-    protected = plan.cut.tail
+    it, whole, scale = plan.measured, plan.bare.transcript, context.scale
+    protected, target, limit = plan.cut.tail, policy.target_tokens, plan.shares.limit
     if not plan.shares.strict:
-        floor = len(plan.bare.transcript) - policy.protect_last_n
-        protected = max(min(protected, floor), plan.cut.head)
-    target, scale, whole = policy.target_tokens, context.scale, plan.bare.transcript
-    if plan.bare.previous is None and _may_reach(target, plan.measured, protected, scale):
-        pruned = prune(whole, context.describe, context.redact, protected=protected)
+        protected = max(min(protected, len(whole) - policy.protect_last_n), plan.cut.head)
+    left = target - it.weight(protected)
+    if plan.bare.previous is None and can_weigh(left, whole[:protected], it.weights, scale):
+        pruned = prune(whole, context, protected=protected)
         window = replace(pruned, transcript=repair(pruned.transcript))
         # A line that tells of an output is shorter than it, and may weigh more all the same.
         most = min(target, plan.weight - 1)
         if window.counts.any and scale.total(window.transcript) <= most:
             if plan.shares.strict and len(window.transcript) == len(whole):
-                lean = map(scale.weigh, window.transcript)
-                window = _least_shortened(plan, pruned, lean, protected, context) or window
+                # Only as much old output is shortened as a fit of that size needs.
+                saved = accumulate(map(sub, it.weights, map(scale.weigh, window.transcript)))
+                over = it.weight() - limit
+                at = next((at for at, tokens in enumerate(saved, 1) if tokens >= over), len(whole))
+                less = pruned.until(at) if at <= protected else prune(whole, context, protected=at)
+                fuller = repair(less.transcript)
+                if at < len(whole) and scale.total(fuller) <= limit:
+                    window = replace(less, transcript=fuller)
             return Enough(window)
-    return replace(plan, window=_window(plan, context, protected=plan.cut.tail))
+    return _windowed(plan, context)
 
 
-def _least_shortened(
-    plan: CompactionPlan, shortest: PrunedTranscript, lean: Iterable[int], end: int, by: PassContext
-) -> PrunedTranscript | None:
-    """Return the window with only as much old output shortened as a fit of that size needs."""
-    it, fit = plan.measured, plan.shares.limit
-    over = it.weight() - fit
-    for at, (weight, short) in enumerate(zip(it.weights, lean, strict=True)):
-        if over <= 0:
-            less = shortest.until(at)
-            if at > end:
-                less = prune(it.transcript, by.describe, by.redact, protected=at)
-            fuller = repair(less.transcript)
-            return replace(less, transcript=fuller) if by.scale.total(fuller) <= fit else None
-        over -= weight - short
-    return None
-
-
-def _may_reach(target: int, it: Measured, protected: int, scale: Scale) -> bool:
-    """Say whether pruning can get down to a weight at all: words stay, and so does the tail."""
-    left = target - it.weight(protected)
-    for message, weight in zip(it.transcript[:protected], it.weights, strict=False):
-        if left < 0:
-            break
-        left -= least_left(message, weight, scale)
-    return left >= 0
-
-
-def _window(plan: CompactionPlan, context: PassContext, *, protected: int) -> PrunedTranscript:
+def _windowed(plan: CompactionPlan, context: PassContext) -> CompactionPlan:
     """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
-    kept, reply = frozenset(plan.cut.kept), plan.reply
-    whole, describe = plan.bare.transcript, context.describe
-    pruned = prune(whole, describe, context.redact, protected=protected, only=kept)
-    if reply is None or reply.places.start not in kept:
-        return pruned
-    start, stop = reply.places.start, reply.places.stop
-    shown = without_bulk(pruned.transcript[start:stop], reply.tokens, context)
-    whole = (*pruned.transcript[:start], *shown, *pruned.transcript[stop:])
-    return replace(pruned, transcript=whole)
+    chosen, reply = plan.cut, plan.reply
+    kept = frozenset(chosen.kept)
+    window = prune(plan.bare.transcript, context, protected=chosen.tail, only=kept)
+    if reply is not None and reply.places.start in kept:
+        whole, start, stop = window.transcript, reply.places.start, reply.places.stop
+        shown = without_bulk(whole[start:stop], reply.tokens, context)
+        window = replace(window, transcript=(*whole[:start], *shown, *whole[stop:]))
+    return replace(plan, window=window)

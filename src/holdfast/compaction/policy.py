@@ -1,4 +1,4 @@
-"""The knobs of compaction, checked once, and the arithmetic that follows from them.
+"""The knobs of compaction, checked once, the arithmetic that follows, and what a pass is given.
 
 Every figure that a later step uses (threshold, tail, record, ledger) is derived here, so that
 threshold > head + summary + tail holds for any window, from 2k to 10M tokens.
@@ -6,15 +6,28 @@ threshold > head + summary + tail holds for any window, from 2k to 10M tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from holdfast.compaction.live import LiveState
 from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS, Budget
+from holdfast.transcript.toolkit import Toolkit
+from holdfast.wire.provenance import unsigned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from holdfast.tokens import Scale
+    from holdfast.transcript import Transcript
+    from holdfast.wire.provenance import Sign
 
 SMALLEST_WINDOW = 1_000
 """Tokens below which no window can hold a system prompt, a record and a task."""
 
+LEAST = 320
+"""Tokens of the smallest summary that says something."""
 SOFT_CEILING = 1.5
 """How far over its budget the tail may go to keep one oversized exchange whole, or all messages
 that are protected."""
@@ -40,6 +53,7 @@ _ROOM_OF_REQUEST = 0.20
 a compaction would be due at every step while half of the window is free."""
 
 _FEWEST = 3
+_SHARE = "over 0 and up to 1"
 _OPTIONAL = ("fit", "reserve")
 _WHOLE_NUMBERS = (
     *("context_length", "protect_first_n", "protect_last_n", "threshold_floor", "overhead"),
@@ -62,14 +76,14 @@ class Shares:
     tail: int
     ceiling: int
     """What the tail may weigh when its oldest exchange is oversized."""
-    record: int
-    said: int
+    record: int = 0
+    said: int = 0
     """Users' words beside the record."""
-    live: int
-    pins: int
-    fewest: int
+    live: int = 0
+    pins: int = 0
+    fewest: int = 0
     """The tail is never shorter than this many messages."""
-    strict: bool
+    strict: bool = False
     """The limit is a promise rather than an aim: everything but what must stay gives way."""
     protected: int = 0
     """The tail has this many messages where they weigh no more than `widest`."""
@@ -112,32 +126,23 @@ class Policy:
         """Reject knobs that cannot be met, so that no function checks them again."""
         for key in _WHOLE_NUMBERS:
             value = getattr(self, key)
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            _demand(whole or (value is None and key in _OPTIONAL), key, value, "a whole number")
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            _demand(key, value, "a whole number", is_whole or (value is None and key in _OPTIONAL))
         for key in ("threshold", "target_ratio", "hygiene"):
             value = getattr(self, key)
-            _demand(isinstance(value, int | float), key, value, "a number")
-        _demand(
-            self.context_length >= SMALLEST_WINDOW,
-            "context_length",
-            self.context_length,
-            f">= {SMALLEST_WINDOW}",
-        )
-        _demand(0 < self.threshold <= 1, "threshold", self.threshold, "over 0 and up to 1")
-        _demand(
-            0.10 <= self.target_ratio <= 0.80, "target_ratio", self.target_ratio, "0.10 to 0.80"
-        )
-        _demand(self.protect_first_n >= 0, "protect_first_n", self.protect_first_n, ">= 0")
-        _demand(self.overhead >= 0, "overhead", self.overhead, ">= 0")
-        _demand(self.protect_last_n >= 1, "protect_last_n", self.protect_last_n, ">= 1")
-        _demand(0 < self.hygiene <= 1, "hygiene_threshold", self.hygiene, "over 0 and up to 1")
-        _demand(self.fit is None or self.fit >= 1, "fit", self.fit, ">= 1")
-        _demand(
-            self.reserve is None or 0 <= self.reserve < self.context_length // 2,
-            "reserve",
-            self.reserve,
-            "0 to half of context_length",
-        )
+            _demand(key, value, "a number", isinstance(value, int | float))
+        window, ratio, fit = self.context_length, self.target_ratio, self.fit
+        first, last, reserve = self.protect_first_n, self.protect_last_n, self.reserve
+        fits_half = reserve is None or 0 <= reserve < window // 2
+        _demand("context_length", window, f">= {SMALLEST_WINDOW}", window >= SMALLEST_WINDOW)
+        _demand("threshold", self.threshold, _SHARE, 0 < self.threshold <= 1)
+        _demand("target_ratio", ratio, "0.10 to 0.80", 0.10 <= ratio <= 0.80)
+        _demand("protect_first_n", first, ">= 0", first >= 0)
+        _demand("overhead", self.overhead, ">= 0", self.overhead >= 0)
+        _demand("protect_last_n", last, ">= 1", last >= 1)
+        _demand("hygiene_threshold", self.hygiene, _SHARE, 0 < self.hygiene <= 1)
+        _demand("fit", fit, ">= 1", fit is None or fit >= 1)
+        _demand("reserve", reserve, "0 to half of context_length", fits_half)
 
     @property
     def threshold_tokens(self) -> int:
@@ -220,63 +225,92 @@ class Policy:
             tail: the most that the tail may weigh, where that is less than its usual share.
             written: whether a model is asked for the record.
         """
+        limit = self.fit or self.room_tokens
+        room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
         if self.fit is not None:
-            return _shares_of_fit(self.fit, fixed, _FIT_TAIL_WRITTEN if written else _FIT_TAIL)
-        limit = self.room_tokens
+            tail = int(room * (_FIT_TAIL_WRITTEN if written else _FIT_TAIL))
+            live, pins = int(room * _FIT_LIVE), int(room * _FIT_PINS)
+            return Shares(limit, tail, tail, room - tail, live=live, pins=pins, strict=True)
         # What stays in any case is no part of what can be shared out.
         shared = max(limit - fixed, 1)
         usual = int(shared * self.target_ratio)
         widest = int(usual * SOFT_CEILING)
         widest, tail = (widest, usual) if tail is None else (min(widest, tail), min(usual, tail))
         middle = max(rest - tail, 0)
+        # Of all messages may weigh, not of what is shared: a record is as long for a long task.
+        small = max(limit * _RECORD_OF_THRESHOLD, min(limit * _RECORD_OF_SMALL, _READABLE))
+        shortest = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
+        window = max(self.context_length - self.overhead, 0)
+        longest = max(shortest, min(int(window * _RECORD_OF_WINDOW), _RECORD_CEILING))
         wishes = {
             "tail": tail,
-            "record": self._record(limit, middle, previous),
+            "record": min(max(int(middle * _RECORD_OF_MIDDLE), shortest, previous), longest),
             "said": min(shared * _SAID_OF_THRESHOLD, middle * _SAID_OF_MIDDLE + previous),
             "live": shared * _LIVE_OF_THRESHOLD,
             "pins": shared * _PINS_OF_THRESHOLD,
         }
-        room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
         factor = min(1.0, room / sum(wishes.values()))
         granted = {name: int(wish * factor) for name, wish in wishes.items()}
         # An oversized exchange is rare, and may use what is left over.
-        spare = room - sum(granted.values())
-        ceiling = min(int(granted["tail"] * SOFT_CEILING), granted["tail"] + spare)
+        most = granted["tail"] + room - sum(granted.values())
         return Shares(
             limit=limit,
-            ceiling=ceiling,
+            ceiling=min(int(granted["tail"] * SOFT_CEILING), most),
             fewest=_FEWEST,
             strict=False,
             protected=self.protect_last_n,
-            widest=min(widest, granted["tail"] + spare),
+            widest=min(widest, most),
             **granted,
         )
 
-    def _record(self, limit: int, middle: int, previous: int) -> int:
-        # Of all messages may weigh, not of what is shared: a record is as long for a long task.
-        small = max(limit * _RECORD_OF_THRESHOLD, min(limit * _RECORD_OF_SMALL, _READABLE))
-        floor = int(min(_RECORD_FLOOR, small, middle * _RECORD_OF_SHORT_MIDDLE))
-        window = max(self.context_length - self.overhead, 0)
-        ceiling = max(floor, min(int(window * _RECORD_OF_WINDOW), _RECORD_CEILING))
-        return min(max(int(middle * _RECORD_OF_MIDDLE), floor, previous), ceiling)
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How one pass is wanted."""
+
+    current_tokens: int | None = None
+    """The real size of the transcript, if the provider has just reported it."""
+    focus: str = ""
+    """The topic that deserves most of the record."""
+    force: bool = False
+    """Ignore cooldown and anti-thrashing, and compact even what fits the tail."""
+    policy: Policy | None = None
+    """The knobs of this pass alone, where they are not the engine's own."""
+    stored: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Where tool results are kept whole, as message ids by call id: pointers to them are left."""
+    before_folding: Callable[[Transcript], str] | None = None
+    """Sees the messages that are about to be folded; what it returns joins the record."""
+    recall: tuple[str, ...] = ()
+    """Names of the tools by which the model can find again what is folded."""
+
+    @property
+    def is_manual(self) -> bool:
+        """Say whether a person asked for the pass."""
+        return self.force or bool(self.focus)
 
 
-def _shares_of_fit(limit: int, fixed: int, of_tail: float) -> Shares:
-    room = max(limit - fixed - SUMMARY_TOKENS - MESSAGE_TOKENS, 0)
-    tail = int(room * of_tail)
-    return Shares(
-        limit=limit,
-        tail=tail,
-        ceiling=tail,
-        record=room - tail,
-        said=0,
-        live=int(room * _FIT_LIVE),
-        pins=int(room * _FIT_PINS),
-        fewest=0,
-        strict=True,
-    )
+@dataclass(frozen=True, slots=True)
+class PassContext:
+    """What a compaction works with besides the transcript."""
+
+    scale: Scale
+    redact: Callable[[str], str]
+    toolkit: Toolkit = field(default_factory=Toolkit)
+    today: str = ""
+    summarizer_window: int | None = None
+    """What one request to the summarizer may hold; None when there is no summarizer."""
+    host: LiveState = field(default_factory=LiveState)
+    """What the host reports of the agent's state."""
+    request: Request = Request()
+    """How the pass is wanted."""
+    sign: Sign = unsigned
+    """Makes the check by which a summary is known to be ours."""
+
+    def __post_init__(self) -> None:
+        """Let the toolkit redact what it cuts."""
+        object.__setattr__(self, "toolkit", replace(self.toolkit, redact=self.redact))
 
 
-def _demand(holds: bool, key: str, value: object, allowed: str) -> None:  # noqa: FBT001 - a condition, not a mode
+def _demand(key: str, value: object, allowed: str, holds: bool) -> None:  # noqa: FBT001 - a condition, not a mode
     if not holds:
         raise ConfigError(f"{key} is {value!r}; allowed: {allowed}")

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.compaction.report import PrunedCounts
@@ -32,19 +31,19 @@ from holdfast.transcript.arguments import parsed
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from holdfast.compaction.request import PassContext
+    from holdfast.compaction.policy import PassContext
     from holdfast.tokens import Scale
     from holdfast.transcript import Content, Transcript
 
     _Kinds: TypeAlias = tuple[str, ...]
-    Describe: TypeAlias = Callable[[ToolCall, ToolResult | None], str]
 
 LONG = 200
 """Results and argument strings up to this many characters are left alone."""
 
 _LEAF_FRONT = 160
+_AGAIN = "same output as a later call, shown there"
 _SHORTENED = (Role.TOOL, Role.ASSISTANT)
 _PIECE = 48
 """Characters in the middle of a text that tell it from nearly all others of its length."""
@@ -59,7 +58,6 @@ _FRONT = 0.65
 _NEAR, _TRIES = 2_048, 32
 """Characters on either side of a cut in which secrets are looked for, and words tried."""
 _WORD = re.compile(r"(?<!\S)\S")
-_NOT_STORED: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,7 @@ class PrunedTranscript:
 
 def prune(
     transcript: Transcript,
-    describe: Describe,
-    redact: Callable[[str], str] = str,
+    context: PassContext,
     *,
     protected: int,
     only: Container[int] | None = None,
@@ -93,70 +90,66 @@ def prune(
     """Shorten stale tool output and arguments before index `protected`, and historical media.
 
     Identical results keep only their newest copy; other long results become one informative
-    line, as `describe` says it, redacted; long strings inside old arguments are cut inside the
-    parsed JSON, where no secret that `redact` knows is parted.
-    Where other messages will be folded, `only` these are rewritten; all are counted.
+    line, redacted; long strings inside old arguments are cut inside the parsed JSON, where no
+    secret is parted. Where other messages will be folded, `only` these are rewritten; all are
+    counted.
     """
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
-    stale = _Stale(shown.transcript, describe, redact)
+    stale = _Stale(shown.messages, context)
     found: dict[int, _Kinds] = {}
+    # Most are alike: thousands of small values more would make garbage collection run.
     alike: dict[_Kinds, _Kinds] = {}
     for index in stale.long:
-        message = shown.transcript[index]
+        message = shown.messages[index]
         if index >= protected or message.pinned or message.role not in _SHORTENED:
             continue
-        kinds = tuple([stale.kind(part, index) for part in message.parts])
+        kinds = stale.kinds(index)
         if any(kinds):
             found[index] = alike.setdefault(kinds, kinds)
     rewritten = {at: kinds for at, kinds in found.items() if only is None or at in only}
     counts = _counted(found.values(), shown.count)
-    return PrunedTranscript(stale.shortened(rewritten), counts, shown.transcript, found)
+    return PrunedTranscript(stale.shortened(rewritten), counts, shown.messages, found)
 
 
 def _counted(kinds: Iterable[_Kinds], media: int) -> PrunedCounts:
     return PrunedCounts(**Counter(filter(len, chain.from_iterable(kinds))), media=media)
 
 
-def least_left(message: Message, weight: int, scale: Scale) -> int:
-    """Return a weight that pruning does not get a message below, however short its lines are."""
-    if message.role is Role.USER or message.pinned:
-        return weight
-    if _shows(message):
-        return MESSAGE_TOKENS
-    for part in message.parts:
-        # A weight was rounded as a whole, and what goes of it is rounded piece by piece.
-        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
-            weight -= scale.text(part.arguments) + 1
-        elif isinstance(part, ToolResult) and len(part.text) > LONG:
-            texts = [piece.text for piece in part.content if isinstance(piece, Text)]
-            weight -= sum(scale.text(text) + 1 for text in texts)
-    return weight
+def can_weigh(most: int, messages: Transcript, weights: Iterable[int], scale: Scale) -> bool:
+    """Say whether pruning may get messages down to a weight, however short its lines are."""
+    for message, weight in zip(messages, weights, strict=False):
+        if most < 0:
+            break
+        if message.role is Role.USER or message.pinned:
+            most -= weight
+        elif _media_in(message):
+            most -= MESSAGE_TOKENS
+        else:
+            most -= weight
+            for part in message.parts:
+                # A weight was rounded as a whole, and what goes of it is rounded piece by piece.
+                if isinstance(part, ToolCall) and len(part.arguments) > LONG:
+                    most += scale.text(part.arguments) + 1
+                elif isinstance(part, ToolResult) and len(part.text) > LONG:
+                    texts = [piece.text for piece in part.content if isinstance(piece, Text)]
+                    most += sum(scale.text(text) + 1 for text in texts)
+    return most >= 0
 
 
-def squeezed(
-    messages: Transcript, describe: Describe, redact: Callable[[str], str] = str
-) -> Transcript:
+def squeezed(messages: Transcript, context: PassContext) -> Transcript:
     """Return the messages in their shortest form: calls stay, and so does every word."""
-    stale = _Stale(messages, describe, redact)
-    return stale.shortened(
-        {
-            index: tuple([stale.kind(part, index) for part in message.parts])
-            for index, message in enumerate(messages)
-            if message.role is not Role.USER
-        }
-    )
+    stale = _Stale(messages, context)
+    spoken = (at for at, message in enumerate(messages) if message.role is not Role.USER)
+    return stale.shortened({index: stale.kinds(index) for index in spoken})
 
 
 class _Stale:
     """Tells which parts of a transcript may be shortened, and shortens them."""
 
-    def __init__(
-        self, transcript: Transcript, describe: Describe, redact: Callable[[str], str]
-    ) -> None:
+    def __init__(self, transcript: Transcript, context: PassContext) -> None:
         self._transcript = transcript
-        self._describe = describe
-        self._redact = redact
+        self._context = context
         self._calls: dict[str, ToolCall] = {}
         self._newest: dict[str, int] = {}
         """Where a text stands last that another of the same sketch comes before."""
@@ -184,17 +177,24 @@ class _Stale:
                         self._newest[text] = index
                     seen.add(sketch)
 
-    def kind(self, part: Part, index: int) -> str:
-        """Return how a part would be shortened; nothing when it stays."""
+    def kinds(self, index: int) -> _Kinds:
+        """Return how each part of a message would be shortened; nothing for one that stays."""
+        found: list[str] = []
         # Without patterns: this runs for every part of a transcript.
-        if isinstance(part, ToolResult):
-            text = part.text
-            if len(text) <= LONG or self._call(part).name in _RECALL_TOOLS:
-                return ""
-            return "deduplicated" if self._comes_again(text, index) else "summarised"
-        if isinstance(part, ToolCall) and len(part.arguments) > LONG:
-            return "arguments" if _is_long(part.arguments) else ""
-        return ""
+        for part in self._transcript[index].parts:
+            kind = ""
+            if isinstance(part, ToolResult):
+                text = part.text
+                if len(text) > LONG and self._call(part).name not in _RECALL_TOOLS:
+                    is_last = len(text) not in self._shared or self._newest.get(text, -1) <= index
+                    kind = "summarised" if is_last else "deduplicated"
+            elif isinstance(part, ToolCall) and len(part.arguments) > LONG:
+                try:
+                    kind = "arguments" if _has_long_leaf(parsed(part.arguments)) else ""
+                except (ValueError, RecursionError):
+                    kind = ""
+            found.append(kind)
+        return tuple(found)
 
     def shortened(self, chosen: Mapping[int, _Kinds]) -> Transcript:
         """Return the transcript with the parts of some messages shortened, each in a given way.
@@ -202,39 +202,36 @@ class _Stale:
         The lines are redacted together: a look for secrets costs more than to read a line.
         """
         pruned = [*self._transcript]
+        describe, redact = self._context.toolkit.describe, self._context.redact
         lines = (
-            self._line(part, kind)
+            describe(self._call(part), part if kind == "summarised" else None)
             for index, kinds in chosen.items()
             for part, kind in zip(pruned[index].parts, kinds, strict=True)
             if kind and isinstance(part, ToolResult)
         )
-        told = iter(redact_all([*lines], self._redact))
+        told = iter(redact_all([*lines], redact))
         for index, kinds in chosen.items():
-            pairs = zip(pruned[index].parts, kinds, strict=True)
-            parts = tuple([self._short(part, kind, told) if kind else part for part, kind in pairs])
             it = pruned[index]
-            pruned[index] = Message(it.role, parts, it.form, it.synthetic, it.pinned, it.extras)
+            parts: list[Part] = []
+            for part, kind in zip(it.parts, kinds, strict=True):
+                shorter = part
+                if kind and isinstance(part, ToolCall):
+                    leaves = _cut_leaves(parsed(part.arguments), redact)
+                    shorter = replace(part, arguments=json.dumps(leaves, ensure_ascii=False))
+                elif kind and isinstance(part, ToolResult):
+                    line = next(told)
+                    if kind == "deduplicated":
+                        line = f"{line.removesuffix(' (no result)')} - {_AGAIN}"
+                    others = [piece for piece in part.content if not isinstance(piece, Text)]
+                    content = (Text(f"[{flat(line, LONG - 2)}]"), *others)
+                    shorter = ToolResult(
+                        part.call_id, content, part.is_error, part.name, part.form, part.extras
+                    )
+                parts.append(shorter)
+            pruned[index] = Message(
+                it.role, tuple(parts), it.form, it.synthetic, it.pinned, it.extras
+            )
         return tuple(pruned)
-
-    def _line(self, result: ToolResult, kind: str) -> str:
-        return self._describe(self._call(result), result if kind == "summarised" else None)
-
-    def _short(self, part: Part, kind: str, told: Iterator[str]) -> Part:
-        if isinstance(part, ToolCall):
-            return replace(part, arguments=_shrunk(part.arguments, self._redact))
-        result, line = cast("ToolResult", part), next(told)
-        if kind == "deduplicated":
-            described = line.removesuffix(" (no result)")
-            line = f"{described} - same output as a later call, shown there"
-        others = [piece for piece in result.content if not isinstance(piece, Text)]
-        content = (Text(f"[{flat(line, LONG - 2)}]"), *others)
-        return ToolResult(
-            result.call_id, content, result.is_error, result.name, result.form, result.extras
-        )
-
-    def _comes_again(self, text: str, index: int) -> bool:
-        """Say whether a later result has the same words."""
-        return len(text) in self._shared and self._newest.get(text, index) > index
 
     def _call(self, result: ToolResult) -> ToolCall:
         known = self._calls.get(result.call_id)
@@ -247,30 +244,12 @@ def _sketch(text: str) -> str:
     return f"{len(text)} {text[middle : middle + _PIECE]}"
 
 
-def _is_long(arguments: str) -> bool:
-    """Say whether `_shrunk` would cut anything; most arguments are only counted."""
-    try:
-        return _has_long_leaf(parsed(arguments))
-    except (ValueError, RecursionError):
-        return False
-
-
 def _has_long_leaf(value: object) -> bool:
     if isinstance(value, str):
         return len(value) > LONG
     if isinstance(value, dict):
         return any(map(_has_long_leaf, cast("dict[str, object]", value).values()))
     return isinstance(value, list) and any(map(_has_long_leaf, cast("list[object]", value)))
-
-
-def _shrunk(arguments: str, redact: Callable[[str], str]) -> str:
-    """Cut long string leaves; structure, numbers, booleans and nulls survive."""
-    try:
-        value: object = parsed(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-    shorter = _cut_leaves(value, redact)
-    return arguments if shorter == value else json.dumps(shorter, ensure_ascii=False)
 
 
 def _cut_leaves(value: object, redact: Callable[[str], str]) -> object:
@@ -288,133 +267,93 @@ def _cut_leaves(value: object, redact: Callable[[str], str]) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutMedia:
-    """A transcript, message for message, and how many pieces of media left it."""
-
-    transcript: Transcript
-    count: int
-
-
-def without_old_media(transcript: Transcript) -> WithoutMedia:
-    """Put a placeholder where historical media was.
-
-    What stays is the media of the newest user message that carries any, and what tools showed
-    last in the turn that is still running.
-    """
-    showing = [index for index, message in enumerate(transcript) if _shows(message)]
-    current = _current(transcript, showing)
-    stale = [index for index in showing if index not in current and not transcript[index].pinned]
-    if not stale:
-        return WithoutMedia(transcript, 0)
-    result = [*transcript]
-    for index in stale:
-        parts = tuple(_replaced(part) for part in transcript[index].parts)
-        result[index] = replace(transcript[index], parts=parts)
-    count = sum(_count(part) for index in stale for part in transcript[index].parts)
-    return WithoutMedia(tuple(result), count)
-
-
-def _current(transcript: Transcript, showing: list[int]) -> frozenset[int]:
-    by_users = [index for index in showing if transcript[index].role is Role.USER]
-    running = newest_user(transcript) or 0
-    by_tools = [index for index in showing if index > running and transcript[index].results]
-    if by_tools:
-        # Results of parallel calls stand side by side and are seen together.
-        newest = exchange_at(transcript, by_tools[-1])
-        by_tools = [index for index in by_tools if index in newest]
-    return frozenset([*by_users[-1:], *by_tools])
-
-
-def _shows(message: Message) -> bool:
-    for part in message.parts:
-        for piece in part.content if isinstance(part, ToolResult) else (part,):
-            if isinstance(piece, Media):
-                return True
-    return False
-
-
-def _count(part: Part) -> int:
-    if isinstance(part, ToolResult):
-        return sum(isinstance(piece, Media) for piece in part.content)
-    return int(isinstance(part, Media))
-
-
-def _replaced(part: Part) -> Part:
-    match part:
-        case Media():
-            return _placeholder(part)
-        case ToolResult(content=content):
-            shown: tuple[Content, ...] = tuple(
-                _placeholder(piece) if isinstance(piece, Media) else piece for piece in content
-            )
-            return replace(part, content=shown)
-        case _:
-            return part
-
-
-def _placeholder(media: Media) -> Text:
-    size = f", {len(media.data) * 3 // 4 // 1024 + 1} kB" if media.data else ""
-    kind = media.media_type or "of an earlier turn"
-    return Text(f"[{media.kind} {kind}{size}: not in the window]")
-
-
-@dataclass(frozen=True, slots=True)
-class Truncated:
-    """Messages that fit, as far as their tool results allow, and how many results were cut."""
+class Shortened:
+    """Messages, one for one, and how many pieces of them were shortened or taken out."""
 
     messages: Transcript
     count: int
 
 
-def truncate(
-    messages: Sequence[Message],
-    budget: int,
-    scale: Scale,
-    stored: Mapping[str, int] = _NOT_STORED,
-    redact: Callable[[str], str] = str,
-) -> Truncated:
+def without_old_media(transcript: Transcript) -> Shortened:
+    """Put a placeholder where historical media was.
+
+    What stays is the media of the newest user message that carries any, and what tools showed
+    last in the turn that is still running.
+    """
+    showing = [index for index, message in enumerate(transcript) if _media_in(message)]
+    if not showing:
+        return Shortened(transcript, 0)
+    by_users = [index for index in showing if transcript[index].role is Role.USER]
+    running = newest_user(transcript) or 0
+    by_tools = [index for index in showing if index > running and transcript[index].results]
+    current = {*by_users[-1:]}
+    if by_tools:
+        # Results of parallel calls stand side by side and are seen together.
+        current |= {*by_tools} & {*exchange_at(transcript, by_tools[-1])}
+    stale = [index for index in showing if index not in current and not transcript[index].pinned]
+    result = [*transcript]
+    for index in stale:
+        parts = tuple(map(_placeheld, transcript[index].parts))
+        result[index] = replace(transcript[index], parts=parts)
+    return Shortened(tuple(result), sum(_media_in(transcript[index]) for index in stale))
+
+
+def _media_in(message: Message) -> int:
+    count = 0
+    for part in message.parts:
+        for piece in part.content if isinstance(part, ToolResult) else (part,):
+            if isinstance(piece, Media):
+                count += 1
+    return count
+
+
+def _placeheld(part: Part) -> Part:
+    if isinstance(part, ToolResult):
+        content = cast("tuple[Content, ...]", tuple(map(_placeheld, part.content)))
+        return replace(part, content=content)
+    if not isinstance(part, Media):
+        return part
+    size = f", {len(part.data) * 3 // 4 // 1024 + 1} kB" if part.data else ""
+    kind = part.media_type or "of an earlier turn"
+    return Text(f"[{part.kind} {kind}{size}: not in the window]")
+
+
+def truncate(messages: Sequence[Message], budget: int, context: PassContext) -> Shortened:
     """Cut the heaviest tool results until the messages weigh no more than the budget.
 
     Only tool results give way: the words of users and of the model are never truncated. Where the
-    store has a result whole (`stored` has message ids by call id), a pointer to it is left.
+    store has a result whole, a pointer to it is left.
     """
-    kept = list(messages)
+    kept, scale = list(messages), context.scale
     over = scale.total(kept) - budget
-    candidates = sorted(
-        (
-            (scale.text(result.text), index)
-            for index, message in enumerate(kept)
-            for result in message.results
-        ),
-        reverse=True,
-    )
+    results = ((at, result) for at, message in enumerate(kept) for result in message.results)
     count = 0
-    for weight, index in candidates:
+    for weight, at in sorted([(scale.text(each.text), at) for at, each in results], reverse=True):
         if over <= 0 or weight <= _SMALLEST:
             break
         share = max(weight - over, _SMALLEST) / weight
-        before = scale.weigh(kept[index])
-        parts = tuple(_cut(part, share, stored, redact) for part in kept[index].parts)
-        kept[index] = replace(kept[index], parts=parts)
-        over -= before - scale.weigh(kept[index])
+        before = scale.weigh(kept[at])
+        parts = tuple(_cut(part, share, context) for part in kept[at].parts)
+        kept[at] = replace(kept[at], parts=parts)
+        over -= before - scale.weigh(kept[at])
         count += 1
-    return Truncated(tuple(kept), count)
+    return Shortened(tuple(kept), count)
 
 
 def without_bulk(messages: Transcript, budget: int, context: PassContext) -> Transcript:
     """Return messages with as little of their tool results as fits, and all of their words."""
-    cropped = truncate(messages, budget, context.scale, context.stored, context.redact).messages
-    if context.scale.total(cropped) <= budget:
-        return cropped
-    return squeezed(messages, context.describe, context.redact)
+    cropped = truncate(messages, budget, context).messages
+    return cropped if context.scale.total(cropped) <= budget else squeezed(messages, context)
 
 
 def middle_out(text: str, room: int, pointer: str = "", redact: Callable[[str], str] = str) -> str:
-    """Return the beginning and the end of a text, `room` characters in all.
+    """Return the beginning and the end of a text that is longer than `room` characters.
 
     A note says what was left out between, and ends with the pointer to the whole text. Where
     `redact` finds a secret across a cut, all of it is left out.
     """
+    if room >= len(text):
+        return text
     front = int(room * _FRONT)
     back = unparted(text, len(text) - room + front, redact, forward=True)
     front = unparted(text, front, redact)
@@ -453,24 +392,23 @@ def pointer_to(message_id: int | str) -> str:
     )
 
 
-def _cut(part: Part, share: float, stored: Mapping[str, int], redact: Callable[[str], str]) -> Part:
+def _cut(part: Part, share: float, context: PassContext) -> Part:
     if not isinstance(part, ToolResult):
         return part
-    pointer = pointer_to(stored[part.call_id]) if part.call_id in stored else ""
-    content: tuple[Content, ...] = tuple(
-        replace(piece, text=_shortened(piece.text, share, pointer, redact))
-        if isinstance(piece, Text)
-        else piece
-        for piece in part.content
-    )
-    return replace(part, content=content)
-
-
-def _shortened(text: str, share: float, pointer: str, redact: Callable[[str], str]) -> str:
-    # The note itself costs about twenty tokens, so a little more than needed is taken out.
-    room = int(len(text) * share * 0.9) - 80 - len(pointer)
-    if room <= 0:
-        note = f"[{len(text):,} characters left out here{pointer}]"
-        # What stands for a picture is as short as the note, and says more.
-        return note if 2 * len(note) < len(text) else text
-    return text if room >= len(text) else middle_out(text, room, pointer, redact)
+    stored = context.request.stored.get(part.call_id)
+    pointer = "" if stored is None else pointer_to(stored)
+    content: list[Content] = []
+    for piece in part.content:
+        if isinstance(piece, Text):
+            text = piece.text
+            # The note costs about twenty tokens, so a little more than needed is taken out.
+            room = int(len(text) * share * 0.9) - 80 - len(pointer)
+            note = f"[{len(text):,} characters left out here{pointer}]"
+            if room > 0:
+                text = middle_out(text, room, pointer, context.redact)
+            elif 2 * len(note) < len(text):
+                # What stands for a picture is as short as the note, and says more.
+                text = note
+            piece = replace(piece, text=text)
+        content.append(piece)
+    return replace(part, content=tuple(content))

@@ -7,18 +7,16 @@ them is in that order. So a window is not valid by itself, and every one passes 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
-from holdfast.transcript import (
-    Message,
-    Role,
-    Synthetic,
-    Text,
-    ToolCall,
-    ToolResult,
-    Transcript,
-    check,
-)
+from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, ToolResult, check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.transcript import Transcript
 
 STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
@@ -32,11 +30,36 @@ def repair(transcript: Transcript) -> Transcript:
     """
     if _is_plainly_paired(transcript):
         return transcript
-    repaired = _paired_throughout(transcript)
-    if repaired is transcript:
-        return transcript
-    home = _brought_home(transcript)
-    return repaired if home is transcript else _paired_throughout(home)
+    groups: list[tuple[Transcript, dict[str, ToolCall], dict[str, Message]]] = []
+    waiting: dict[str, dict[str, Message]] = {}
+    """Calls without a result so far, each with the answers of its group."""
+    start = 0
+    while start < len(transcript):
+        # A group is a run of calls, by one or more assistant messages, and its results.
+        calls: dict[str, ToolCall] = {}
+        end = start
+        while end < len(transcript) and (own := {each.id: each for each in transcript[end].calls}):
+            if own.keys() & calls.keys():
+                break  # an id that is used again starts a group of its own
+            calls |= own
+            end += 1
+        while end < len(transcript) and transcript[end].role is Role.TOOL:
+            end += 1
+        group = transcript[start : max(end, start + 1)]
+        answers: dict[str, Message] = {}
+        for message in group:
+            for result in message.results:
+                id_ = result.call_id
+                is_own = id_ in calls and id_ not in answers
+                home = answers if is_own else waiting.pop(id_, {})
+                is_alone = len(message.parts) == 1
+                home[id_] = message if is_alone else replace(message, parts=(result,))
+        waiting |= dict.fromkeys(calls.keys() - answers.keys(), answers)
+        groups.append((group, calls, answers))
+        start += len(group)
+    paired = [_paired(*each, with_stubs=each is not groups[-1]) for each in groups]
+    repaired = tuple(chain.from_iterable(paired))
+    return transcript if repaired == transcript else repaired
 
 
 def strays(transcript: Transcript) -> tuple[str, ...]:
@@ -87,115 +110,30 @@ def _is_plainly_paired(transcript: Transcript) -> bool:
     return not waiting
 
 
-def _paired_throughout(transcript: Transcript) -> Transcript:
-    """Repair each run of calls and results by itself."""
-    repaired: list[Message] = []
-    index = 0
-    changed = False
-    while index < len(transcript):
-        group_end = _group_end(transcript, index)
-        group = transcript[index:group_end]
-        if group_end > index + 1 or group[0].calls or group[0].role is Role.TOOL:
-            fixed = _paired(transcript, index, group_end)
-            changed = changed or fixed != group
-            repaired += fixed
-        else:
-            repaired += group
-        index = group_end
-    return tuple(repaired) if changed else transcript
-
-
-def _brought_home(transcript: Transcript) -> Transcript:
-    """Put each result that stands after another group than its call's to the end of that one."""
-    waiting: dict[str, int] = {}
-    """Calls without a result so far, each with the last message of its group."""
-    moved: dict[int, list[Message]] = {}
-    rest: dict[int, Message] = {}
-    """What is left of messages that held such results."""
-    start = 0
-    while start < len(transcript):
-        end = _group_end(transcript, start)
-        open_ids = {call.id for message in transcript[start:end] for call in message.calls}
-        for index in range(start, end):
-            message = transcript[index]
-            for result in message.results:
-                if result.call_id in open_ids:
-                    open_ids.remove(result.call_id)
-                elif result.call_id in waiting:
-                    place = waiting.pop(result.call_id)
-                    moved.setdefault(place, []).append(replace(message, parts=(result,)))
-                    rest[index] = _without(rest.get(index, message), result)
-        waiting |= dict.fromkeys(open_ids, end - 1)
-        start = end
-    if not moved:
-        return transcript
-    ordered: list[Message] = []
-    for index, message in enumerate(transcript):
-        left = rest.get(index, message)
-        ordered += (left,) if left.parts or left is message else ()
-        ordered += moved.get(index, ())
-    return tuple(ordered)
-
-
-def _without(message: Message, result: ToolResult) -> Message:
-    return replace(message, parts=tuple(part for part in message.parts if part is not result))
-
-
-def _group_end(transcript: Transcript, start: int) -> int:
-    """Return the end of the run of calls, by one or more assistant messages, and its results."""
-    end = start
-    ids: set[str] = set()
-    while end < len(transcript) and transcript[end].calls:
-        own = {call.id for call in transcript[end].calls}
-        if own & ids:
-            break  # an id that is used again starts a group of its own
-        ids |= own
-        end += 1
-    while end < len(transcript) and transcript[end].role is Role.TOOL:
-        end += 1
-    return max(end, start + 1)
-
-
-def _paired(transcript: Transcript, start: int, end: int) -> Transcript:
-    group = transcript[start:end]
-    calls = {call.id: call for message in group for call in message.calls}
-    results: dict[str, ToolResult] = {}
-    for message in group:
-        for result in message.results:
-            if result.call_id in calls:
-                results.setdefault(result.call_id, result)
-    missing = len(calls) > len(results)
-    doubled_or_stray = sum(len(message.results) for message in group) > len(results)
-    at_end = end == len(transcript)
-    if not doubled_or_stray and (not missing or at_end) and _in_order(group, calls):
-        return group
-    return _rebuilt(group, calls, results, with_stubs=not at_end)
-
-
-def _in_order(group: Transcript, calls: dict[str, ToolCall]) -> bool:
-    """Say whether results stand in the order of their calls."""
-    order = [result.call_id for message in group for result in message.results]
-    answered = set(order)
-    return order == [id_ for id_ in calls if id_ in answered]
-
-
-def _rebuilt(
+def _paired(
     group: Transcript,
-    calls: dict[str, ToolCall],
-    results: dict[str, ToolResult],
+    calls: Mapping[str, ToolCall],
+    answers: Mapping[str, Message],
     *,
     with_stubs: bool,
 ) -> Transcript:
-    callers = [message for message in group if message.role is not Role.TOOL]
-    homes = {result.call_id: message for message in group for result in message.results}
-    answers: list[Message] = []
+    """Return the group with one answer to each call, in order; as it is where it has them so."""
+    order = [result.call_id for message in group for result in message.results]
+    is_whole = len(answers) == len(calls) or not with_stubs
+    if is_whole and order == [id_ for id_ in calls if id_ in answers]:
+        return group
+    rest: list[Message] = []
+    for message in group:
+        said = tuple(part for part in message.parts if not isinstance(part, ToolResult))
+        if message.role is not Role.TOOL and (said or not message.parts):
+            rest.append(message if said == message.parts else replace(message, parts=said))
     for id_, call in calls.items():
-        if id_ in results:
-            answers.append(replace(homes[id_], parts=(results[id_],)))
+        if id_ in answers:
+            rest.append(answers[id_])
         elif with_stubs:
             stub = ToolResult(id_, (Text(STUB),), name=call.name)
-            answers.append(Message(Role.TOOL, (stub,), synthetic=Synthetic.STUB))
-    return (*callers, *answers)
+            rest.append(Message(Role.TOOL, (stub,), synthetic=Synthetic.STUB))
+    return tuple(rest)
 
 
 def _is_plain(message: Message) -> bool:

@@ -7,7 +7,7 @@ An `Outcome` is how a pass ended; a `CompactionReport` the same as typed values 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.keywords import names_checked
@@ -78,9 +78,7 @@ class Report:
     @property
     def saved(self) -> float:
         """Return the share of the weight that the pass took away."""
-        if not self.tokens_before:
-            return 0.0
-        return 1 - self.tokens_after / self.tokens_before
+        return 1 - self.tokens_after / self.tokens_before if self.tokens_before else 0.0
 
     @classmethod
     def unchanged(cls, messages: int, tokens: int) -> Report:
@@ -93,6 +91,24 @@ class Report:
         )
 
 
+def excess(tokens: int, limit: int) -> tuple[str, ...]:
+    """Return a warning where a window weighs more than its limit."""
+    too_much = f"the window is still over its limit: {tokens:,} of {limit:,} tokens"
+    return (too_much,) if tokens > limit else ()
+
+
+def _sizes(self: Folded | Pruned) -> str:
+    it = self.report
+    messages = f"{it.messages_before:,} -> {_messages(it.messages_after)}"
+    tokens = f"{it.tokens_before:,} -> {it.tokens_after:,} tokens"
+    return f"<{type(self).__name__} {messages}, {tokens}>"
+
+
+def _why(self: Unchanged | Abandoned) -> str:
+    return f"<{type(self).__name__}: {self.reason}>"
+
+
+# What is printed of an outcome leaves out the transcript, which may be long.
 @names_checked
 @dataclass(frozen=True, slots=True, repr=False)
 class Folded:
@@ -100,10 +116,7 @@ class Folded:
 
     transcript: Transcript
     report: Report
-
-    def __repr__(self) -> str:
-        """Return the sizes; the transcript may be long."""
-        return f"<Folded {_short(self.report)}>"
+    __repr__ = _sizes
 
 
 @names_checked
@@ -113,10 +126,7 @@ class Pruned:
 
     transcript: Transcript
     report: Report
-
-    def __repr__(self) -> str:
-        """Return the sizes; the transcript may be long."""
-        return f"<Pruned {_short(self.report)}>"
+    __repr__ = _sizes
 
 
 @names_checked
@@ -127,10 +137,7 @@ class Unchanged:
     transcript: Transcript
     report: Report
     reason: str
-
-    def __repr__(self) -> str:
-        """Return the reason; the transcript may be long."""
-        return f"<Unchanged: {self.reason}>"
+    __repr__ = _why
 
 
 @names_checked
@@ -143,13 +150,16 @@ class Abandoned:
     reason: str
     is_unwritten: bool = False
     """Whether the reason is that nobody wrote a summary, which no pruning puts right."""
-
-    def __repr__(self) -> str:
-        """Return the reason; the transcript may be long."""
-        return f"<Abandoned: {self.reason}>"
+    __repr__ = _why
 
 
 Outcome: TypeAlias = Folded | Pruned | Unchanged | Abandoned
+_NAMES: Mapping[type[Outcome], str] = {
+    Folded: "folded",
+    Pruned: "pruned_only",
+    Unchanged: "unchanged",
+    Abandoned: "abandoned",
+}
 
 
 @names_checked
@@ -169,26 +179,12 @@ class CompactionReport(Mapping[str, object]):
     @property
     def outcome(self) -> str:
         """Return `folded`, `pruned_only`, `unchanged` or `abandoned`."""
-        match self.result:
-            case Folded():
-                return "folded"
-            case Pruned():
-                return "pruned_only"
-            case Unchanged():
-                return "unchanged"
-            case Abandoned():
-                return "abandoned"
-            case _:
-                assert_never(self.result)
+        return _NAMES[type(self.result)]
 
     @property
     def reason(self) -> str:
         """Return why nothing was done; empty when something was."""
-        match self.result:
-            case Unchanged(reason=reason) | Abandoned(reason=reason):
-                return reason
-            case _:
-                return ""
+        return "" if isinstance(self.result, Folded | Pruned) else self.result.reason
 
     @property
     def figures(self) -> Report:
@@ -212,21 +208,13 @@ class CompactionReport(Mapping[str, object]):
 
     def as_json(self) -> dict[str, object]:
         """Return the report as plain JSON values, keys in their stable order."""
-        figures = self.figures
+        figures, audit = self.figures, self.figures.audit
         return {
             "outcome": self.outcome,
             "reason": self.reason,
-            "tokens_before": figures.tokens_before,
-            "tokens_after": figures.tokens_after,
-            "messages_before": figures.messages_before,
-            "messages_after": figures.messages_after,
-            "head": figures.head,
-            "folded": figures.folded,
-            "tail": figures.tail,
+            **asdict(replace(figures, audit=None)),
             "cuts": {**asdict(figures.cuts), "kept": list(figures.cuts.kept)},
-            "pruned": asdict(figures.pruned),
-            "summary": asdict(figures.summary) if figures.summary else None,
-            "audit": figures.audit.as_json() if figures.audit else None,
+            "audit": audit.as_json() if audit else None,
             "warnings": list(self.warnings),
             "duration_ms": round(self.duration_ms, 2),
         }
@@ -255,49 +243,32 @@ def feedback(report: CompactionReport) -> tuple[str, ...]:
     A pass that did nothing says so first. An estimate that rose although messages fell is
     explained, because it looks like a mistake and is none.
     """
-    return (*_happened(report), *(f"Warning: {each}." for each in map(_bare, report.warnings)))
-
-
-def _happened(report: CompactionReport) -> Iterator[str]:
-    figures = report.figures
-    size = _messages(figures.messages_before)
-    match report.result:
-        case Folded() | Pruned():
-            yield from _sizes(figures)
-            if figures.cuts.opening:
-                yield f"{figures.cuts.opening[:1].upper()}{figures.cuts.opening[1:]}."
-        case Unchanged(reason=reason):
-            yield f"Nothing was compressed: {_bare(reason)}."
-            yield f"The conversation is as it was: {size}, about {figures.tokens_before:,} tokens."
-        case Abandoned(reason=reason):
-            yield f"The compression was given up: {_bare(reason)}."
-            yield f"The conversation is as it was: {size}."
-        case _:
-            assert_never(report.result)
-
-
-def _sizes(figures: Report) -> Iterator[str]:
+    figures, result = report.figures, report.result
     before, after = figures.messages_before, figures.messages_after
-    if before == after:
-        yield f"Compressed: {_messages(before)} as before, some of them shorter."
-    else:
-        yield f"Compressed: {before:,} -> {_messages(after)}."
-    yield (
-        f"Estimate: about {figures.tokens_before:,} -> {figures.tokens_after:,} tokens "
-        f"({-figures.saved:+.0%})."
-    )
-    if after < before and figures.tokens_after > figures.tokens_before:
-        yield (
-            "The estimate rose although messages fell: the record weighs more than the few short "
-            "messages that it stands for."
-        )
-
-
-def _short(figures: Report) -> str:
-    return (
-        f"{figures.messages_before:,} -> {_messages(figures.messages_after)}, "
-        f"{figures.tokens_before:,} -> {figures.tokens_after:,} tokens"
-    )
+    heavy, light = figures.tokens_before, figures.tokens_after
+    as_it_was = f"The conversation is as it was: {_messages(before)}"
+    match result:
+        case Folded() | Pruned():
+            same = f"{_messages(before)} as before, some of them shorter"
+            told = [
+                f"Compressed: {same if before == after else f'{before:,} -> {_messages(after)}'}.",
+                f"Estimate: about {heavy:,} -> {light:,} tokens ({-figures.saved:+.0%}).",
+            ]
+            if after < before and light > heavy:
+                told.append(
+                    "The estimate rose although messages fell: the record weighs more than the few "
+                    "short messages that it stands for."
+                )
+            if opening := figures.cuts.opening:
+                told.append(f"{opening[:1].upper()}{opening[1:]}.")
+        case Unchanged(reason=reason):
+            told = [f"Nothing was compressed: {_bare(reason)}."]
+            told.append(f"{as_it_was}, about {heavy:,} tokens.")
+        case Abandoned(reason=reason):
+            told = [f"The compression was given up: {_bare(reason)}.", f"{as_it_was}."]
+        case _:
+            assert_never(result)
+    return (*told, *(f"Warning: {_bare(each)}." for each in report.warnings))
 
 
 def _messages(count: int) -> str:

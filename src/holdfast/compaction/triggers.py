@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from holdfast.compaction.policy import Policy
     from holdfast.compaction.report import Outcome
     from holdfast.tokens import Load
-    from holdfast.transcript import Message
 
 WARN_AT = 0.85
 """The share of the threshold from which on the user is warned."""
@@ -39,11 +38,9 @@ _FLATTEST, _STEEPEST = 0.3, 4.0
 def due(load: Load, policy: Policy) -> tuple[str, ...]:
     """Return which of the three budgets the load has reached; nothing means not due."""
     budget = policy.budget
-    reached = (
-        [] if load.tokens < budget.tokens else [f"{load.tokens:,} of {budget.tokens:,} tokens"]
-    )
-    others = [each for each in budget.exceeded(load) if not each.endswith("tokens")]
-    return (*reached, *others)
+    reached = f"{load.tokens:,} of {budget.tokens:,} tokens"
+    others = budget.exceeded(replace(load, tokens=0))
+    return (reached, *others) if load.tokens >= budget.tokens else others
 
 
 def hygiene_due(load: Load, messages: int, policy: Policy) -> bool:
@@ -61,12 +58,9 @@ class Pressure:
         """Return the gauge after this reading, and the warning if it is time for one."""
         if tokens < WARN_AT * threshold:
             return Pressure(), None
-        if self.warned:
-            return self, None
-        percent = round(100 * tokens / threshold)
-        return Pressure(warned=True), (
-            f"Context is {percent}% to compaction ({tokens:,}/{threshold:,} tokens)"
-        )
+        share = f"{round(100 * tokens / threshold)}% to compaction"
+        warning = f"Context is {share} ({tokens:,}/{threshold:,} tokens)"
+        return Pressure(warned=True), None if self.warned else warning
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +80,7 @@ class Preflight:
 
     def expected(self, rough: int) -> int:
         """Return the size to judge by: the proven part as reported, the growth as estimated."""
-        if not self.real or rough < self.rough:
-            return rough
-        return self.real + (rough - self.rough)
+        return self.real + rough - self.rough if self.real and rough >= self.rough else rough
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +113,13 @@ class Overhead:
 
 
 class StallCause(StrEnum):
-    """Why passes gain nothing."""
+    """Why passes gain nothing; what each means stands in its `advice`."""
 
     DENSE_SESSION = "dense session"
-    """Nothing is left in the middle that could be folded."""
     POOR_SUMMARY = "poor summary"
-    """The summary is as large as what it replaced."""
     HEAVY_REQUEST = "heavy request"
-    """The newest user message fills the window, and users' words are never cut."""
     HEAVY_PROMPT = "heavy system prompt"
-    """The system prompt fills the window."""
     HEAVY_TOOLS = "heavy tools"
-    """Tools, or what else goes out beside the messages, fill the window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +143,23 @@ class Progress:
         is_due = overhead > 0 and report.tokens_after > _FULL * room
         if saved > 0 and saved * _ENOUGH >= report.tokens_before and not is_due:
             return Progress()
-        cause = _cause(outcome, scale or Scale(), overhead)
+        # What cannot be folded comes before how well it was.
+        scale, transcript = scale or Scale(), outcome.transcript
+        prompt = scale.total(each for each in transcript if each.role is Role.SYSTEM)
+        newest = newest_user(transcript)
+        if newest is None:
+            request = 0
+        else:
+            said = [part for part in transcript[newest].parts if not isinstance(part, Summary)]
+            request = scale.weigh(replace(transcript[newest], parts=tuple(said)))
+        written = report.summary.tokens if report.summary else 0
+        cause = StallCause.DENSE_SESSION
+        if overhead >= _FIXED_SHARE * (report.tokens_after + overhead) > 0:
+            cause = StallCause.HEAVY_TOOLS
+        elif prompt + request >= _FIXED_SHARE * report.tokens_after > 0:
+            cause = StallCause.HEAVY_REQUEST if request >= prompt else StallCause.HEAVY_PROMPT
+        elif written > 0 and written >= _SUMMARY_SHARE * (saved + written):
+            cause = StallCause.POOR_SUMMARY
         return Progress((*self.poor, cause)[-_TRIES:], report.tokens_after + overhead)
 
     @property
@@ -172,27 +175,6 @@ class Progress:
         """
         grown = self.blocked and tokens * _ENOUGH >= self.tokens * (_ENOUGH + 1)
         return Progress() if grown else self
-
-
-def _cause(outcome: Outcome, scale: Scale, overhead: int) -> StallCause:
-    """Return why a pass gained little: what cannot be folded comes before how well it was."""
-    report, transcript = outcome.report, outcome.transcript
-    prompt = scale.total(each for each in transcript if each.role is Role.SYSTEM)
-    newest = newest_user(transcript)
-    request = 0 if newest is None else scale.weigh(_without_summary(transcript[newest]))
-    if overhead >= _FIXED_SHARE * (report.tokens_after + overhead) > 0:
-        return StallCause.HEAVY_TOOLS
-    if prompt + request >= _FIXED_SHARE * report.tokens_after > 0:
-        return StallCause.HEAVY_REQUEST if request >= prompt else StallCause.HEAVY_PROMPT
-    saved = report.tokens_before - report.tokens_after
-    written = report.summary.tokens if report.summary else 0
-    heavy = written > 0 and written >= _SUMMARY_SHARE * (saved + written)
-    return StallCause.POOR_SUMMARY if heavy else StallCause.DENSE_SESSION
-
-
-def _without_summary(message: Message) -> Message:
-    said = tuple(part for part in message.parts if not isinstance(part, Summary))
-    return replace(message, parts=said)
 
 
 def advice(cause: StallCause) -> str:

@@ -260,4 +260,4 @@ def _middle_out(text: str, share: float, redact: Callable[[str], str]) -> str:
     # The pointer itself takes room; a little more than needed is left out.
     pointer = pointer_to(MESSAGE_ID_MARK)
     room = max(int(len(text) * share * 0.95) - len(pointer) - 80, _SMALLEST)
-    return text if room >= len(text) else middle_out(text, room, pointer, redact)
+    return middle_out(text, room, pointer, redact)

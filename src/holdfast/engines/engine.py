@@ -74,9 +74,7 @@ _NOBODY = Declined(Failure.UNCONFIGURED, "no summarizer is configured")
 class Algorithm(Protocol):
     """A pass over a transcript, as a generator that asks for what it needs."""
 
-    def __call__(
-        self, transcript: Transcript, policy: Policy, context: PassContext, *, force: bool = False
-    ) -> Flow:
+    def __call__(self, transcript: Transcript, policy: Policy, context: PassContext) -> Flow:
         """Begin the pass."""
         ...
 
@@ -176,7 +174,7 @@ class Engine:
         else:
             context, policy = self._means(transcript, request), request.policy or self.policy
             algorithm = self._setup.algorithm
-            flow = algorithm(transcript, policy, context, force=request.force)
+            flow = algorithm(transcript, policy, context)
             outcome = yield from cast("Generator[Ask, object, Outcome]", flow)
         return self._concluded(outcome, request, started)
 
@@ -288,9 +286,8 @@ class Engine:
 
     def has_content(self, transcript: Transcript) -> bool:
         """Say whether a pass that somebody asks for would change anything; nobody is asked."""
-        request = Request(force=True)
-        means = self._means(transcript, request)
-        flow = self._setup.algorithm(transcript, self.policy, means, force=True)
+        context = self._means(transcript, Request(force=True))
+        flow = self._setup.algorithm(transcript, self.policy, context)
         try:
             next(flow)
         except StopIteration as ended:
@@ -414,10 +411,7 @@ class Engine:
             today=setup.clock.today(),
             summarizer_window=window,
             host=self.host,
-            focus=request.focus,
-            stored=request.stored,
-            before_folding=request.before_folding,
-            recall=request.recall,
+            request=request,
             sign=setup.sign,
         )
 
