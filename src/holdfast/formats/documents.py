@@ -315,7 +315,17 @@ def document_events(
     if prompt and not (said and said[0][0].role is Role.SYSTEM):
         said.insert(0, (Message(Role.SYSTEM, (Text(prompt),)), _NOTHING))
     if not (said and said[-1][0].role is Role.ASSISTANT):
-        said.extend(_answer(rest))
+        response = mapping(rest.get("response"))
+        answer = answer_in(response)
+        found = decoded("openai", answer) if answer else ()
+        if not isinstance(found, str):
+            native = SourceMetadata(
+                reply=string(response.get("id")),
+                model=string(response.get("model")),
+                usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
+                at=milliseconds(response.get("created")),
+            )
+            said.extend((message, native) for message in found)
     about = document.about or exported(_about(rest), rest, document.transcript)
     yield from _tell(said, about, strand, line)
     yield from document.problems
@@ -348,22 +358,6 @@ def _tell(
 def _apart(message: Message) -> tuple[Message, SourceMetadata]:
     """Return a message, and what its agent wrote about it."""
     return (without_native(message), native_of(message)) if message.extras else (message, _NOTHING)
-
-
-def _answer(rest: JsonObject) -> Sequence[tuple[Message, SourceMetadata]]:
-    """Return the answer to a request that was logged with it."""
-    response = mapping(rest.get("response"))
-    answer = answer_in(response)
-    found = decoded("openai", answer) if answer else ()
-    if not found or isinstance(found, str):
-        return ()
-    native = SourceMetadata(
-        reply=string(response.get("id")),
-        model=string(response.get("model")),
-        usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
-        at=milliseconds(response.get("created")),
-    )
-    return [(message, native) for message in found]
 
 
 def _about(rest: JsonObject) -> About:

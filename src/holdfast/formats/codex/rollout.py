@@ -72,25 +72,6 @@ class RolloutWriter:
     def meta(self, instructions: str, at: int | None, note: JsonObject) -> str:
         """Return the first line of the file."""
         self.tick(at if at is not None else self.about.started)
-        payload = self._meta()
-        if instructions:
-            payload["base_instructions"] = {"text": instructions}
-        beside = dict(note)
-        # What a reader of the first line would not know, or get wrong.
-        about = self.about
-        read = about_of(payload, {}, None)
-        unsaid: dict[str, object] = {
-            name: getattr(about, name)
-            for name in NOTED
-            if getattr(about, name) != getattr(read, name)
-        }
-        if about.fork is not read.fork and about.fork is not None:
-            unsaid["fork"] = str(about.fork)
-        if missing := unsaid:
-            beside["about"] = missing
-        return self.line("session_meta", payload, beside)
-
-    def _meta(self) -> dict[str, object]:
         about, more = self.about, self.about.more
         is_native = isinstance(more.get("originator"), str)
         payload: dict[str, object] = {
@@ -112,7 +93,22 @@ class RolloutWriter:
         if about.fork is not None and is_uuid(about.parent):
             is_task = about.fork is Fork.DELEGATION
             payload["parent_thread_id" if is_task else "forked_from_id"] = about.parent
-        return payload
+        if instructions:
+            payload["base_instructions"] = {"text": instructions}
+        beside = dict(note)
+        # What a reader of the first line would not know, or get wrong.
+        about = self.about
+        read = about_of(payload, {}, None)
+        unsaid: dict[str, object] = {
+            name: getattr(about, name)
+            for name in NOTED
+            if getattr(about, name) != getattr(read, name)
+        }
+        if about.fork is not read.fork and about.fork is not None:
+            unsaid["fork"] = str(about.fork)
+        if unsaid:
+            beside["about"] = unsaid
+        return self.line("session_meta", payload, beside)
 
 
 class ReaderEcho:

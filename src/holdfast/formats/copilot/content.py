@@ -78,7 +78,28 @@ def message_of(kind: str, event: JsonObject, assets: Assets) -> Message | None:
             text = string(event.get("content"))
             return Message(Role.ASSISTANT, (Thinking(text),) if text else ())
         case "tool.execution_complete":
-            return Message(Role.TOOL, (_result(event, assets),))
+            result = mapping(event.get("result"))
+            told, blocks = result.get("content"), result.get("contents")
+            pictures = [
+                *assets.pictures(blocks),
+                *assets.pictures(result.get("binaryResultsForLlm")),
+            ]
+            said = contents(told)
+            if told is None:
+                # What was sent to the model stands here; where it does not, the blocks say it.
+                said = tuple(part for part in contents(blocks) if isinstance(part, Text))
+            if not said and not pictures:
+                said = contents(mapping(event.get("error")).get("message"))
+            return Message(
+                Role.TOOL,
+                (
+                    ToolResult(
+                        string(event.get("toolCallId")),
+                        (*said, *dict.fromkeys(pictures)),
+                        is_error=event.get("success") is False,
+                    ),
+                ),
+            )
         case _:
             return None
 
@@ -98,23 +119,6 @@ def _parts(event: JsonObject) -> Iterator[Part]:
         yield from contents(content)
     for call in mappings(event.get("toolRequests")):
         yield request_of(call)
-
-
-def _result(event: JsonObject, assets: Assets) -> ToolResult:
-    result = mapping(event.get("result"))
-    told, blocks = result.get("content"), result.get("contents")
-    pictures = [*assets.pictures(blocks), *assets.pictures(result.get("binaryResultsForLlm"))]
-    said = contents(told)
-    if told is None:
-        # What was sent to the model stands here; where it does not, the blocks say it.
-        said = tuple(part for part in contents(blocks) if isinstance(part, Text))
-    if not said and not pictures:
-        said = contents(mapping(event.get("error")).get("message"))
-    return ToolResult(
-        string(event.get("toolCallId")),
-        (*said, *dict.fromkeys(pictures)),
-        is_error=event.get("success") is False,
-    )
 
 
 class ConversationState:

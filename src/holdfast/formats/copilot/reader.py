@@ -215,20 +215,15 @@ class _Reader:
                 if call.id and call.id not in self._callers:
                     self._started[call.id] = call
             case _:
-                yield from self._say(record, entry, event)
-
-    def _say(self, record: SourceRecord, entry: JsonObject, event: JsonObject) -> Iterator[Event]:
-        """Yield the events of an event to the model or from it."""
-        message = message_of(string(entry.get("type")), event, self._assets)
-        if message is None or not message.parts:
-            return
-        for result in message.results:
-            call = self._started.pop(result.call_id, None)
-            if call is not None and call.id not in self._callers:
-                asked = Message(Role.ASSISTANT, (call,))
-                unnamed = {**entry, "id": ""}
-                yield from self._tell(record, unnamed, event, asked)
-        yield from self._tell(record, entry, event, message)
+                message = message_of(string(entry.get("type")), event, self._assets)
+                if message is not None and message.parts:
+                    for result in message.results:
+                        call = self._started.pop(result.call_id, None)
+                        if call is not None and call.id not in self._callers:
+                            asked = Message(Role.ASSISTANT, (call,))
+                            unnamed = {**entry, "id": ""}
+                            yield from self._tell(record, unnamed, event, asked)
+                    yield from self._tell(record, entry, event, message)
 
     def _account(
         self, record: SourceRecord, entry: JsonObject, event: JsonObject

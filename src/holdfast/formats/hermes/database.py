@@ -182,7 +182,26 @@ def message_of(row: Row) -> tuple[Message, str]:
     A row with a call or a part that cannot be read is told by its words.
     """
     try:
-        (message,) = DIALECTS["openai"].decode(Body([_wire(row)]))
+        role = string(row.get("role"))
+        content = row.get("content")
+        structured = content.removeprefix(_STRUCTURED) if isinstance(content, str) else ""
+        found = parsed(structured) if structured != content else None
+        found = found.get("content") if is_object(found) else found
+        if not isinstance(found, list | str):
+            found = None if content is None else _words(content)
+        entry: dict[str, object] = {"role": role, "content": found}
+        if role == "tool":
+            entry["tool_call_id"] = string(row.get("tool_call_id"))
+        if role == "assistant":
+            calls = parsed(row.get("tool_calls"))
+            if is_array(calls) and calls:
+                entry["tool_calls"] = calls
+            thought, shown = string(row.get("reasoning")), string(row.get("reasoning_content"))
+            # Both hold the same words for most providers.
+            entry |= {"reasoning": thought} if thought and thought != shown else {}
+            entry |= {"reasoning_content": shown} if shown else {}
+            entry |= {name: found for name in _ITEMS if (found := parsed(row.get(name)))}
+        (message,) = DIALECTS["openai"].decode(Body([entry]))
         calls = row.get("tool_calls")
         if calls and not is_array(parsed(calls)):
             return message, "its tool calls are no JSON list"
@@ -220,29 +239,6 @@ def fingerprint(row: Row) -> int:
     """
     values = (row.get(name) for name in _SAME)
     return hash(tuple(each.strip() if isinstance(each, str) else each for each in values))
-
-
-def _wire(row: Row) -> dict[str, object]:
-    role = string(row.get("role"))
-    content = row.get("content")
-    structured = content.removeprefix(_STRUCTURED) if isinstance(content, str) else ""
-    found = parsed(structured) if structured != content else None
-    found = found.get("content") if is_object(found) else found
-    if not isinstance(found, list | str):
-        found = None if content is None else _words(content)
-    entry: dict[str, object] = {"role": role, "content": found}
-    if role == "tool":
-        entry["tool_call_id"] = string(row.get("tool_call_id"))
-    if role == "assistant":
-        calls = parsed(row.get("tool_calls"))
-        if is_array(calls) and calls:
-            entry["tool_calls"] = calls
-        thought, shown = string(row.get("reasoning")), string(row.get("reasoning_content"))
-        # Both hold the same words for most providers.
-        entry |= {"reasoning": thought} if thought and thought != shown else {}
-        entry |= {"reasoning_content": shown} if shown else {}
-        entry |= {name: found for name in _ITEMS if (found := parsed(row.get(name)))}
-    return entry
 
 
 def _words(value: object) -> str:

@@ -232,7 +232,16 @@ class JournalReader:
             case "metadata":
                 self._about = replace(self._about, started=milliseconds(entry.get("created_at")))
             case "config.update" | "profile.bind" | "llm.request":
-                yield from self._configure(record, entry)
+                alias = string(entry.get("modelAlias")).rpartition("/")[2]
+                model = string(entry.get("model")) or alias
+                disclosed = mapping(entry.get("environmentDisclosure"))
+                found = About(
+                    model=model, cwd=string(entry.get("cwd")) or string(disclosed.get("cwd"))
+                )
+                known, self._about = self._about, merged(self._about, found)
+                if self._begun and self._about != known:
+                    yield MetadataUpdated(strand=MAIN, about=found)
+                yield from self._instruct(record, string(entry.get("systemPrompt")))
             case "context.append_message":
                 if self._exchange.is_open:
                     self._exchange.hold(record, self._key)
@@ -301,16 +310,6 @@ class JournalReader:
         )
         if _is_apart(message.parts):
             yield Problem(record.line, _APART, record.file)
-
-    def _configure(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
-        alias = string(entry.get("modelAlias")).rpartition("/")[2]
-        model = string(entry.get("model")) or alias
-        disclosed = mapping(entry.get("environmentDisclosure"))
-        found = About(model=model, cwd=string(entry.get("cwd")) or string(disclosed.get("cwd")))
-        known, self._about = self._about, merged(self._about, found)
-        if self._begun and self._about != known:
-            yield MetadataUpdated(strand=MAIN, about=found)
-        yield from self._instruct(record, string(entry.get("systemPrompt")))
 
     def _instruct(self, record: SourceRecord, prompt: str) -> Iterator[Event]:
         """Yield the first system prompt; it is written again after each compaction."""

@@ -120,7 +120,23 @@ class _Lane:
         if kind == "StepBegin":
             self._reply = f"{self._name}step{record.line}"
             return
-        message = _message(kind, payload)
+        match kind:
+            case "TurnBegin" | "SteerInput":
+                message = Message(Role.USER, shown_of(payload.get("user_input")))
+            case "ContentPart" | "TextPart" | "ThinkPart":
+                message = Message(Role.ASSISTANT, tuple(content_of([payload])))
+            case "ToolCall":
+                message = Message(Role.ASSISTANT, (call_made(payload),))
+            case "ToolResult":
+                value = mapping(payload.get("return_value")) or mapping(payload.get("result"))
+                note = string(value.get("message"))
+                said = shown_of(value.get("output"))
+                failed = value.get("is_error") is True
+                content = (*said, *([Text(note)] if note else []))
+                result = ToolResult(string(payload.get("tool_call_id")), content, is_error=failed)
+                message = Message(Role.TOOL, (result,))
+            case _:
+                message = None
         if message is None or not message.parts:
             return
         if not self.has_begun:
@@ -150,26 +166,6 @@ class _Lane:
         return MessageEvent(
             strand=self._name, line=record.line, key=key, message=message, native=native
         )
-
-
-def _message(kind: str, payload: JsonObject) -> Message | None:
-    match kind:
-        case "TurnBegin" | "SteerInput":
-            return Message(Role.USER, shown_of(payload.get("user_input")))
-        case "ContentPart" | "TextPart" | "ThinkPart":
-            return Message(Role.ASSISTANT, tuple(content_of([payload])))
-        case "ToolCall":
-            return Message(Role.ASSISTANT, (call_made(payload),))
-        case "ToolResult":
-            value = mapping(payload.get("return_value")) or mapping(payload.get("result"))
-            note = string(value.get("message"))
-            said = shown_of(value.get("output"))
-            failed = value.get("is_error") is True
-            content = (*said, *([Text(note)] if note else []))
-            result = ToolResult(string(payload.get("tool_call_id")), content, is_error=failed)
-            return Message(Role.TOOL, (result,))
-        case _:
-            return None
 
 
 MAIN_AGENT = "main"
@@ -350,19 +346,17 @@ class _FolderReader:
                 continue
             elif isinstance(event, StrandStarted):
                 self._taken.add(strand)
-                yield self._introduced(event)
+                place = self._desk.place
+                if event.strand == self._desk.strand:
+                    self._begun.setdefault(place.folder, []).append((place, event.strand))
+                    known = stated(self._known.get(place.folder, {}), place)
+                    home = self._homes.get(place.folder.rpartition("/")[0].rpartition("/")[2], "")
+                    event = replace(
+                        event, about=merged(merged(About(cwd=home), event.about), known)
+                    )
+                yield event
             else:
                 yield event
-
-    def _introduced(self, event: StrandStarted) -> StrandStarted:
-        """Return a beginning with what is known beside it."""
-        place = self._desk.place
-        if event.strand != self._desk.strand:
-            return event
-        self._begun.setdefault(place.folder, []).append((place, event.strand))
-        known = stated(self._known.get(place.folder, {}), place)
-        home = self._homes.get(place.folder.rpartition("/")[0].rpartition("/")[2], "")
-        return replace(event, about=merged(merged(About(cwd=home), event.about), known))
 
 
 class _FileReader:

@@ -310,7 +310,16 @@ class _Writer:
         shows = self._written.names(folded.shows)
         first = self._tree.first_kept(tip.node, frozenset(shows))
         kept = self._tree.kept(tip.node, first)
-        own = _own(folded, told, at)
+        summary = None if told is None else told.message.summary
+        origin = "" if summary is None or summary.origin == ORIGIN else summary.origin
+        found: dict[str, object] = {
+            "told": False if told is None else None,
+            "origin": origin or None,
+            "at": folded.at if folded.at != at else None,
+            "trigger": folded.trigger or None,
+            "tokensAfter": folded.tokens_after,
+        }
+        own = {key: value for key, value in found.items() if value is not None}
         # Whether a window shows what Pi would not; a system prompt is Pi's own matter.
         expected = (name, *kept)
         missing = set(shows) - set(expected)
@@ -385,20 +394,6 @@ def _strand_at(tip: _Tip) -> str:
     if tip.strand is not None:
         return tip.strand
     return MAIN if tip.node is None else tip.node.strand
-
-
-def _own(folded: CompactionEvent, told: MessageEvent | None, at: int) -> dict[str, object]:
-    """Return what a compaction says that Pi's have no field for."""
-    summary = None if told is None else told.message.summary
-    origin = "" if summary is None or summary.origin == ORIGIN else summary.origin
-    found: dict[str, object] = {
-        "told": False if told is None else None,
-        "origin": origin or None,
-        "at": folded.at if folded.at != at else None,
-        "trigger": folded.trigger or None,
-        "tokensAfter": folded.tokens_after,
-    }
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def _summary_of(told: MessageEvent | None) -> str:
