@@ -68,7 +68,16 @@ class WordLists:
         """Return the ids of all messages that match a pattern."""
         match pattern:
             case Term():
-                return self._with_words(pattern)
+                *before, last = (_stem(plain(word)) for word in pattern.words)
+                ends = self._beginning(last) if pattern.is_prefix else [last]
+                found = {id_ for word in ends for id_ in self._postings.get(word, ())}
+                for word in before:
+                    found &= set(self._postings.get(word, ()))
+                said = self._said
+                if not before:
+                    return {id_ for id_ in found if id_ in said}
+                wanted = f" {' '.join([*before, last])}{'' if pattern.is_prefix else ' '}"
+                return {id_ for id_ in found if wanted in said.get(id_, "")}
             case All(parts):
                 first, *others = (frozenset(self.matching(each)) for each in parts)
                 return first.intersection(*others)
@@ -87,18 +96,6 @@ class WordLists:
         """Return words as they were spelled that begin with a prefix."""
         found = sorted(word for word in self._spellings if word.startswith(prefix))
         return found[:_MOST_BEGINNING]
-
-    def _with_words(self, term: Term) -> set[int]:
-        *before, last = (_stem(plain(word)) for word in term.words)
-        ends = self._beginning(last) if term.is_prefix else [last]
-        found = {id_ for word in ends for id_ in self._postings.get(word, ())}
-        for word in before:
-            found &= set(self._postings.get(word, ()))
-        said = self._said
-        if not before:
-            return {id_ for id_ in found if id_ in said}
-        wanted = f" {' '.join([*before, last])}{'' if term.is_prefix else ' '}"
-        return {id_ for id_ in found if wanted in said.get(id_, "")}
 
     def _beginning(self, prefix: str) -> list[str]:
         if len(self._listed) != len(self._postings):
@@ -191,12 +188,12 @@ class FilteredWords:
             here = (each for each in self.spans if each.session == entry.session)
             if not any(each.first <= entry.position <= each.last for each in here):
                 return None
-        if not self._admits(stored) or not self._admits_entry(entry):
+        if not self._admits(stored, entry):
             return None
         role = ROLES.index(entry.message.role)
         return Candidate(entry.id, stored.number, entry.position, role, entry.at, entry.tokens)
 
-    def _admits(self, stored: SessionRecord) -> bool:
+    def _admits(self, stored: SessionRecord, entry: Entry) -> bool:
         session, filters = stored.session, self.filters
         return (
             (not filters.sessions or session.id in filters.sessions)
@@ -207,12 +204,7 @@ class FilteredWords:
             and not is_among(session.source, filters.exclude_sources)
             and (filters.since is None or session.touched >= filters.since)
             and (filters.until is None or session.started <= filters.until)
-        )
-
-    def _admits_entry(self, entry: Entry) -> bool:
-        filters = self.filters
-        return (
-            (not filters.roles or entry.message.role in filters.roles)
+            and (not filters.roles or entry.message.role in filters.roles)
             and (filters.since is None or entry.at >= filters.since)
             and (filters.until is None or entry.at <= filters.until)
         )

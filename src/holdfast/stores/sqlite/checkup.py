@@ -310,7 +310,14 @@ def copy_to(connection: sqlite3.Connection, path: Path, target: Path) -> None:
         _remove_leftovers(target)
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
-            _copy(connection, unfinished)
+            with explaining(unfinished):
+                with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
+                    connection.backup(copy)
+                handle = os.open(unfinished, os.O_RDWR)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
             unfinished.replace(target)
         finally:
             for suffix in ("", "-wal", "-shm", "-journal"):
@@ -359,14 +366,3 @@ def _check_target(path: Path, target: Path) -> None:
         raise StoreError(f"{target} is the store itself; name another file for the copy")
     if target.is_dir():
         raise StoreError(f"{target} is a directory; name a file in it")
-
-
-def _copy(connection: sqlite3.Connection, unfinished: Path) -> None:
-    with explaining(unfinished):
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
-            connection.backup(copy)
-        handle = os.open(unfinished, os.O_RDWR)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

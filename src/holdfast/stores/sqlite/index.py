@@ -66,7 +66,13 @@ def add_spellings(connection: sqlite3.Connection, words: Collection[str]) -> Non
         return
     upto = connection.execute(_WAIT, (len(words), SEPARATOR.join(sorted(words)))).lastrowid
     if upto is not None and upto >= _MOST_WAITING:
-        _list_waiting(connection)
+        # Move the words that wait to the list, in its order: neighbors share a page.
+        words = sorted({*waiting_spellings(connection).split(SEPARATOR)} - {""})
+        for start in range(0, len(words), _AT_ONCE):
+            some = words[start : start + _AT_ONCE]
+            marks = ", ".join(["(?)"] * len(some))
+            connection.execute(f"INSERT OR IGNORE INTO spellings(word) VALUES {marks}", some)
+        connection.execute("DELETE FROM spellings_waiting")
 
 
 def clear_spellings(connection: sqlite3.Connection) -> None:
@@ -96,16 +102,6 @@ def words_with(text: str, part: str, most: int) -> list[str]:
         found[text[text.rindex(SEPARATOR, 0, at) + 1 : end]] = None
         at = text.find(part, end)
     return list(found)
-
-
-def _list_waiting(connection: sqlite3.Connection) -> None:
-    """Move the words that wait to the list, in its order: neighbors share a page."""
-    words = sorted({*waiting_spellings(connection).split(SEPARATOR)} - {""})
-    for start in range(0, len(words), _AT_ONCE):
-        some = words[start : start + _AT_ONCE]
-        marks = ", ".join(["(?)"] * len(some))
-        connection.execute(f"INSERT OR IGNORE INTO spellings(word) VALUES {marks}", some)
-    connection.execute("DELETE FROM spellings_waiting")
 
 
 MERGING = (
@@ -314,7 +310,19 @@ class Vocabulary:
         if held is not None:
             held = _continued(reading, held)
         if held is None:
-            held = _whole(reading)
+            count, newest = reading.connection.execute(
+                "SELECT (SELECT count(*) FROM spellings), (SELECT max(id) FROM messages)"
+            ).fetchone()
+            if count > _MOST_WORDS:
+                held = None
+            else:
+                (joined,) = reading.connection.execute(
+                    "SELECT group_concat(word, ?) FROM spellings", (SEPARATOR,)
+                ).fetchone()
+                listed = f"{SEPARATOR}{joined}" if joined else ""
+                held = _Held(
+                    reading.file, newest or 0, listed + waiting_spellings(reading.connection)
+                )
         self._held = held
         return None if held is None else {part: words_with(held.text, part, most) for part in parts}
 
@@ -342,16 +350,3 @@ def _continued(reading: IndexReading, held: _Held) -> _Held | None:
         return None
     text = SEPARATOR.join([held.text[:-1], *sorted(fresh), ""])
     return _Held(held.file, ids[-1], text, added)
-
-
-def _whole(reading: IndexReading) -> _Held | None:
-    count, newest = reading.connection.execute(
-        "SELECT (SELECT count(*) FROM spellings), (SELECT max(id) FROM messages)"
-    ).fetchone()
-    if count > _MOST_WORDS:
-        return None
-    (joined,) = reading.connection.execute(
-        "SELECT group_concat(word, ?) FROM spellings", (SEPARATOR,)
-    ).fetchone()
-    listed = f"{SEPARATOR}{joined}" if joined else ""
-    return _Held(reading.file, newest or 0, listed + waiting_spellings(reading.connection))

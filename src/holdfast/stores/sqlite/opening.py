@@ -104,7 +104,7 @@ def connect(address: str, patience: LockPatience) -> sqlite3.Connection:
         cached_statements=_STATEMENTS,
         uri=True,
     )
-    connection.create_function("casefold", 1, _casefold, deterministic=True)
+    connection.create_function("casefold", 1, lambda text: str(text).casefold(), deterministic=True)
     return connection
 
 
@@ -214,6 +214,12 @@ def _renew_index(connection: sqlite3.Connection, patience: LockPatience) -> None
         raise
 
 
+def _require_search(connection: sqlite3.Connection) -> None:
+    found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone()
+    if found is None:
+        raise StoreError("the SQLite of this Python has no full-text search (FTS5)")
+
+
 def _readable(path: Path, address: str, patience: LockPatience) -> str:
     """Return how a file is named that can only be read.
 
@@ -258,12 +264,6 @@ def _recognized(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _require_search(connection: sqlite3.Connection) -> None:
-    found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone()
-    if found is None:
-        raise StoreError("the SQLite of this Python has no full-text search (FTS5)")
-
-
 def _number(connection: sqlite3.Connection, pragma: str) -> int:
     (number,) = connection.execute(f"PRAGMA {pragma}").fetchone()
     return int(number)
@@ -278,7 +278,3 @@ def _patiently(work: Callable[[], _T], patience: LockPatience) -> _T:
                 raise
         time.sleep(random.uniform(patience.shortest, patience.longest))
     raise AssertionError("patience allows no try")
-
-
-def _casefold(text: object) -> str:
-    return str(text).casefold()

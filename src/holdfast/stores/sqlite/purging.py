@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
@@ -75,7 +75,22 @@ def purge(database: Database, ids: Sequence[str], index: WordIndex) -> int:
                 raise not_in_trash(id_)
             chosen.add(key)
         for key in sorted(chosen):
-            _hide(connection, key)
+            # Take a session out of sight, with everything but its messages.
+            connection.execute("PRAGMA defer_foreign_keys = ON")
+            connection.execute(
+                """
+                UPDATE sessions SET purged = trashed, view = NULL, tip = NULL,
+                    title = '', goal = '', model = '', metadata = '{}'
+                WHERE key = ?
+                """,
+                (key,),
+            )
+            for table in ("compactions", "views", "pins", "leases", "caller_keys"):
+                connection.execute(f"DELETE FROM {table} WHERE session = ?", (key,))
+            connection.execute(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
+                (f"{_NOTE}{key}", str(_BEGINNING)),
+            )
         gone = _purged(connection)
         needed = _needed(connection, gone)
     for key in sorted(gone):
@@ -127,24 +142,6 @@ def without_words(connection: sqlite3.Connection) -> None:
     """Note that the index holds no words any more of what is being deleted."""
     connection.execute(
         f"UPDATE meta SET value = ? WHERE key IN ({_UNFINISHED})", (str(-_BEGINNING),)
-    )
-
-
-def _hide(connection: sqlite3.Connection, key: int) -> None:
-    """Take a session out of sight, with everything but its messages."""
-    connection.execute("PRAGMA defer_foreign_keys = ON")
-    connection.execute(
-        """
-        UPDATE sessions SET purged = trashed, view = NULL, tip = NULL,
-            title = '', goal = '', model = '', metadata = '{}'
-        WHERE key = ?
-        """,
-        (key,),
-    )
-    for table in ("compactions", "views", "pins", "leases", "caller_keys"):
-        connection.execute(f"DELETE FROM {table} WHERE session = ?", (key,))
-    connection.execute(
-        "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{_NOTE}{key}", str(_BEGINNING))
     )
 
 
@@ -211,7 +208,9 @@ def _delete_some(
     if note is not None and int(note[0]) < reached:
         done = int(note[0])
         said = [id_ for id_, position, kind in rows if kind == 0 and position > done]
-        _unindex(connection, said, index)
+        # An entry of the index without its message finds nothing; a repair takes it out.
+        with suppress(StoreDamaged):
+            index.remove(connection, texts_of(connection, said).items())
         connection.execute(
             "UPDATE meta SET value = ? WHERE key = ?", (str(reached), f"{_NOTE}{key}")
         )
@@ -223,14 +222,6 @@ def _delete(connection: sqlite3.Connection, ids: Sequence[int]) -> None:
     rows = [(id_,) for id_ in ids]
     connection.executemany("DELETE FROM pins WHERE message = ?", rows)
     connection.executemany("DELETE FROM messages WHERE id = ?", rows)
-
-
-def _unindex(connection: sqlite3.Connection, ids: Sequence[int], index: WordIndex) -> None:
-    try:
-        index.remove(connection, texts_of(connection, ids).items())
-    except StoreDamaged:
-        # An entry of the index without its message finds nothing; a repair takes it out.
-        return
 
 
 def _delete_sessions(connection: sqlite3.Connection, gone: Collection[int]) -> None:

@@ -75,7 +75,16 @@ def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Pa
     gaps: dict[str, int] = {}
     for table in (*_NUMBERED, *_KEYED):
         counts[table], gaps[table] = _copy(source, target, table)
-    _keep_numbers(source, target)
+    # Never give a number again that a lost row may have had.
+    with suppress(sqlite3.DatabaseError):
+        for name, number in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
+            if name not in _NUMBERED or not isinstance(number, int) or number >= _FARTHEST:
+                continue
+            known = target.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, name)
+            ).rowcount
+            if not known:
+                target.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, number))
     wanted = {table for table in DISTINCT if gaps[table]}
     if _missing(target):
         wanted.add("messages")
@@ -300,16 +309,3 @@ def _fetch_missing(source: sqlite3.Connection, target: sqlite3.Connection) -> No
                     "SELECT hash, size, body FROM blobs WHERE hash = ?", (digest,)
                 ).fetchall()
                 target.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?, ?)", found)
-
-
-def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Never give a number again that a lost row may have had."""
-    with suppress(sqlite3.DatabaseError):
-        for name, number in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
-            if name not in _NUMBERED or not isinstance(number, int) or number >= _FARTHEST:
-                continue
-            known = target.execute(
-                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, name)
-            ).rowcount
-            if not known:
-                target.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, number))

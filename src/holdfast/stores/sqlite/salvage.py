@@ -188,7 +188,12 @@ def _swap(path: Path, fresh: Path) -> Path:
     with fresh.open("r+b") as file:
         os.fsync(file.fileno())
     fresh.chmod(0o600)
-    _keep(path, kept)
+    # Give the damaged file a second name, or copy it where files have only one.
+    try:
+        kept.hardlink_to(path)
+    except OSError:
+        shutil.copyfile(path, kept)
+        kept.chmod(0o600)
     waiting = path.with_name(f"{path.name}-wal")
     merged = fresh.with_name(_MERGED)
     if merged.exists() and waiting.exists():
@@ -202,15 +207,6 @@ def _swap(path: Path, fresh: Path) -> Path:
     fresh.replace(path)
     sync_directory(path.parent)
     return kept
-
-
-def _keep(path: Path, kept: Path) -> None:
-    """Give the damaged file a second name, or copy it where files have only one."""
-    try:
-        kept.hardlink_to(path)
-    except OSError:
-        shutil.copyfile(path, kept)
-        kept.chmod(0o600)
 
 
 @contextmanager

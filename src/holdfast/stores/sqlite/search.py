@@ -88,7 +88,14 @@ def scope_of(connection: sqlite3.Connection, filters: Filters) -> SqlScope:
     keys = [key for (key,) in rows]
     if len(keys) > _NAMED:
         return SqlScope(condition, values, is_narrow=True)
-    first, last = _range(connection, keys)
+    ends = "SELECT id FROM messages WHERE session = s.key ORDER BY position"
+    first, last = connection.execute(
+        f"SELECT min(({ends} LIMIT 1)), max(({ends} DESC LIMIT 1))"
+        f" FROM sessions AS s WHERE s.key IN ({_marks(keys)})",
+        tuple(keys),
+    ).fetchone()
+    if first is None:
+        first, last = 0, -1
     return SqlScope(condition, values, is_narrow=True, first=first, last=last)
 
 
@@ -168,17 +175,6 @@ def _about_messages(filters: Filters, spans: Sequence[Sequence[int]]) -> Iterato
         yield "m.at >= ?", (filters.since,)
     if filters.until is not None:
         yield "m.at <= ?", (filters.until,)
-
-
-def _range(connection: sqlite3.Connection, keys: Sequence[int]) -> tuple[int, int]:
-    """Return the ids of the first and the last message of sessions."""
-    ends = "SELECT id FROM messages WHERE session = s.key ORDER BY position"
-    first, last = connection.execute(
-        f"SELECT min(({ends} LIMIT 1)), max(({ends} DESC LIMIT 1))"
-        f" FROM sessions AS s WHERE s.key IN ({_marks(keys)})",
-        tuple(keys),
-    ).fetchone()
-    return (first, last) if first is not None else (0, -1)
 
 
 def _marks(values: Sequence[object]) -> str:

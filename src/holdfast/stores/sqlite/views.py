@@ -208,18 +208,15 @@ class Places:
             places.append((keys[session], position, position))
         spans = merge_spans(places)
         for key, first, last in set(spans) - self._there:
-            self._check(key, first, last)
+            (count,) = self._connection.execute(
+                "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
+                (key, first, last),
+            ).fetchone()
+            if count != last - first + 1:
+                (name,) = (id_ for id_, known in self._keys.items() if known == key)
+                raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
+            self._there.add((key, first, last))
         return spans
-
-    def _check(self, key: int, first: int, last: int) -> None:
-        (count,) = self._connection.execute(
-            "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
-            (key, first, last),
-        ).fetchone()
-        if count != last - first + 1:
-            (name,) = (id_ for id_, known in self._keys.items() if known == key)
-            raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
-        self._there.add((key, first, last))
 
 
 def _insert_compaction(
