@@ -187,25 +187,21 @@ def _names(given: Mapping[str, object], name: str) -> tuple[str, ...]:
 def _number(given: Mapping[str, object], name: str, default: int, most: int | None) -> int:
     """Return a whole number from zero up; more than the most is the most."""
     value = given.get(name, default)
-    number = _whole(value)
+    match value:
+        case bool():
+            number = None
+        case int():
+            number = value
+        case float():
+            number = int(value) if value.is_integer() else None
+        case str():
+            digits = value.strip()
+            number = int(digits) if digits.isdecimal() and len(digits) < _DIGITS else None
+        case _:
+            number = None
     if number is None or number < 0:
         raise _WrongError(f"{name} is {str(value)[:40]!r}; give a whole number")
     return min(number, _LARGEST if most is None else most)
-
-
-def _whole(value: object) -> int | None:
-    match value:
-        case bool():
-            return None
-        case int():
-            return value
-        case float():
-            return int(value) if value.is_integer() else None
-        case str():
-            digits = value.strip()
-            return int(digits) if digits.isdecimal() and len(digits) < _DIGITS else None
-        case _:
-            return None
 
 
 def _flag(given: Mapping[str, object], name: str) -> bool:

@@ -325,23 +325,16 @@ def index_forms(texts: Iterable[str]) -> Forms:
     for text in texts:
         form, listed = with_signs(text), text
         if not text.isascii():
-            wide = _wide(text)
+            # To delete ASCII takes no longer than to copy it, and little is left of most texts.
+            left = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+            found = [_alone(each) for each in set(left.decode("utf-8", "surrogatepass"))]
+            known = [each for each in found if each is not None]
+            wide = known if len(known) == len(found) else None
             form, listed = _folded(form, wide), _listed(text, wide)
         folded.append(form)
         # One text at a time: the words of many would not stay in the nearest memory.
         words.update(listed.encode().translate(_BLANKED).split())
     return Forms(folded, words)
-
-
-def _wide(text: str) -> list[_Wide] | None:
-    """Return the distinct characters beyond ASCII, or None if one must be read in its place.
-
-    To delete ASCII takes no longer than to copy it, and little is left of most texts.
-    """
-    left = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    found = [_alone(each) for each in set(left.decode("utf-8", "surrogatepass"))]
-    wide = [each for each in found if each is not None]
-    return wide if len(wide) == len(found) else None
 
 
 def _folded(text: str, wide: list[_Wide] | None) -> str:

@@ -161,7 +161,17 @@ def _own_scores(
     sources: Sequence[Source], pieces: Sequence[MessagePiece], terms: Sequence[tuple[Term, float]]
 ) -> list[float]:
     """Weigh each piece by the words in it: rare ones, repeated ones and those close together."""
-    spots = _spots_by_piece(sources, pieces, [term for term, _ in terms])
+    wanted = [term for term, _ in terms]
+    waiting = [iter(spots_of(each.text[:_LONGEST], wanted)) for each in sources]
+    spot: list[Spot | None] = [next(each, None) for each in waiting]
+    # A match over a cut belongs to the piece in which it begins.
+    spots: list[list[Spot]] = []
+    for piece in pieces:
+        own: list[Spot] = []
+        while (here := spot[piece.source]) and here.start < piece.end:
+            own.append(here)
+            spot[piece.source] = next(waiting[piece.source], None)
+        spots.append(own)
     holding = Counter(number for found in spots for number in {spot.term for spot in found})
     rare = [weight * rarity(holding[n], len(pieces)) for n, (_, weight) in enumerate(terms)]
     mean = sum(piece.end - piece.start for piece in pieces) / max(1, len(pieces))
@@ -179,22 +189,6 @@ def _own_scores(
         score += sum(_CLOSE * (rare[a] + rare[b]) / 2 for a, b in close)
         scores.append(score)
     return scores
-
-
-def _spots_by_piece(
-    sources: Sequence[Source], pieces: Sequence[MessagePiece], terms: Sequence[Term]
-) -> list[list[Spot]]:
-    """Return the matches in each piece; one over a cut belongs to the piece in which it begins."""
-    waiting = [iter(spots_of(each.text[:_LONGEST], terms)) for each in sources]
-    spot: list[Spot | None] = [next(each, None) for each in waiting]
-    found: list[list[Spot]] = []
-    for piece in pieces:
-        own: list[Spot] = []
-        while (here := spot[piece.source]) and here.start < piece.end:
-            own.append(here)
-            spot[piece.source] = next(waiting[piece.source], None)
-        found.append(own)
-    return found
 
 
 def _with_neighbors(

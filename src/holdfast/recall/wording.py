@@ -95,7 +95,13 @@ def snippet(
         width: Characters to show at most, without marks and ellipses.
         marks: What to put before and after each match.
     """
-    text = _readable(text, query)
+    # Of a very long text, look where the first match is.
+    if len(text) > _LONGEST_READ:
+        lowered = text.lower()
+        words = (word for term in query.terms for word in term.words)
+        found = [place for place in map(lowered.find, words) if place >= 0]
+        begin = max(min(found, default=0) - _LONGEST_READ // 2, 0)
+        text = text[begin : begin + _LONGEST_READ]
     spots = spots_of(text, query.telling)
     start, end = _frame(text, spots, max(1, width))
     pieces = ["…" if text[:start].strip() else ""]
@@ -106,17 +112,6 @@ def snippet(
             at = spot.end
     pieces += [text[at:end].rstrip(), "…" if text[end:].strip() else ""]
     return _SPACE.sub(" ", "".join(pieces)).strip()
-
-
-def _readable(text: str, query: Query) -> str:
-    """Return the part of a very long text in which the first match is looked for."""
-    if len(text) <= _LONGEST_READ:
-        return text
-    lowered = text.lower()
-    words = (word for term in query.terms for word in term.words)
-    found = [place for place in map(lowered.find, words) if place >= 0]
-    begin = max(min(found, default=0) - _LONGEST_READ // 2, 0)
-    return text[begin : begin + _LONGEST_READ]
 
 
 def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
