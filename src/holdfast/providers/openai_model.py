@@ -312,7 +312,15 @@ class ChatStream:
                     self._words.setdefault(name, []).append(text)
                     yield Spoken(text)
             for piece in _items(delta.get("tool_calls")):
-                self._call(piece)
+                call = self._calls[self._place(piece)]
+                function = _fields(piece.get("function"))
+                call["id"] = call["id"] or piece.get("id") or ""
+                call["name"] = call["name"] or function.get("name") or ""
+                cast("list[str]", call["arguments"]).append(_text(function.get("arguments")))
+                known = ("index", "id", "type", "function")
+                cast("_Fields", call["more"]).update(
+                    {name: value for name, value in piece.items() if name not in known}
+                )
 
     def answer(self) -> _Fields:
         """Return the completion as the server writes it without streaming."""
@@ -346,17 +354,6 @@ class ChatStream:
             if call["name"] and object_in("".join(cast("list[str]", call["arguments"]))) is not None
         ]
         return self.answer() if self._calls or self._words else None
-
-    def _call(self, piece: Mapping[str, object]) -> None:
-        call = self._calls[self._place(piece)]
-        function = _fields(piece.get("function"))
-        call["id"] = call["id"] or piece.get("id") or ""
-        call["name"] = call["name"] or function.get("name") or ""
-        cast("list[str]", call["arguments"]).append(_text(function.get("arguments")))
-        known = ("index", "id", "type", "function")
-        cast("_Fields", call["more"]).update(
-            {name: value for name, value in piece.items() if name not in known}
-        )
 
     def _place(self, piece: Mapping[str, object]) -> int:
         """Return which call a piece belongs to; without index and id it is the newest one."""

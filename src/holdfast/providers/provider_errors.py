@@ -129,7 +129,14 @@ def failure_of(error: Exception, timeout: float) -> RequestFailure | None:
 def _refusal(status: int, error: Exception) -> RequestFailure:
     body: object = getattr(error, "body", None)
     if status in (200, _BROKEN_INSIDE):
-        status = _status_inside(body, status)
+        fields = _fields(body)
+        fields = _fields(fields.get("error")) or fields
+        code = fields.get("code")
+        if isinstance(code, int) and 400 <= code < 600:
+            status = code
+        else:
+            known = (_STATUS_INSIDE.get(str(fields.get(name))) for name in ("type", "code"))
+            status = next((status for status in known if status), max(status, _BROKEN_INSIDE))
     message = error_sentence(body, str(error))
     kind = status_kind(status, message)
     headers: object = getattr(getattr(error, "response", None), "headers", {})
@@ -155,17 +162,6 @@ def status_kind(status: int, message: str) -> FailureKind:
     if status == 404 or _NO_MODEL.search(message):
         return FailureKind.MISSING
     return FailureKind.REJECTED
-
-
-def _status_inside(body: object, otherwise: int) -> int:
-    """Return the status that an error inside a stream stands for; the response has 200."""
-    fields = _fields(body)
-    fields = _fields(fields.get("error")) or fields
-    code = fields.get("code")
-    if isinstance(code, int) and 400 <= code < 600:
-        return code
-    known = (_STATUS_INSIDE.get(str(fields.get(name))) for name in ("type", "code"))
-    return next((status for status in known if status), max(otherwise, _BROKEN_INSIDE))
 
 
 def error_sentence(body: object, otherwise: str) -> str:

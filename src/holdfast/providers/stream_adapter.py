@@ -283,7 +283,13 @@ class GeminiStream:
             for part in map(
                 _fields, cast("list[object]", parts) if isinstance(parts, list) else []
             ):
-                self._join(part)
+                # Add a part; words go on where words of the same kind ended, unless one is signed.
+                last = self._parts[-1] if self._parts else {}
+                is_plain = part.keys() <= _PLAIN and last.keys() <= _PLAIN and "text" in last
+                if is_plain and last.get("thought") == part.get("thought"):
+                    last["text"] = f"{last['text']}{part.get('text') or ''}"
+                else:
+                    self._parts.append(part)
                 if text := part.get("text"):
                     yield Thought(str(text)) if part.get("thought") else Spoken(str(text))
 
@@ -295,15 +301,6 @@ class GeminiStream:
     def partial(self) -> _Fields | None:
         """Return the parts that have come: each comes whole, but for words."""
         return self.answer() if self._parts else None
-
-    def _join(self, part: _Fields) -> None:
-        """Add a part; words go on where words of the same kind ended, unless one is signed."""
-        last = self._parts[-1] if self._parts else {}
-        is_plain = part.keys() <= _PLAIN and last.keys() <= _PLAIN and "text" in last
-        if is_plain and last.get("thought") == part.get("thought"):
-            last["text"] = f"{last['text']}{part.get('text') or ''}"
-        else:
-            self._parts.append(part)
 
 
 def _fields(value: object) -> _Fields:

@@ -266,17 +266,12 @@ def user_flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[Secret
                 stop = end if end >= 0 else min(limit, len(raw))
                 next_curl += len("curl")
         if flag.start < stop:
-            spans.extend(_password(view.raw, flag.value))
+            pair = _PAIR.match(view.raw, flag.value)
+            if pair is None:
+                continue
+            group = 2 if pair.group(2) else 1
+            secret = pair.group(group)
+            braced = secret.startswith(b"{") and is_random(secret.strip(b"{}"))
+            if len(secret) > _SHORTEST_PASSWORD and (braced or not is_placeholder(secret)):
+                spans.append(SecretSpan(*pair.span(group)))
     return spans
-
-
-def _password(raw: bytes, start: int) -> list[SecretSpan]:
-    pair = _PAIR.match(raw, start)
-    if pair is None:
-        return []
-    group = 2 if pair.group(2) else 1
-    secret = pair.group(group)
-    braced = secret.startswith(b"{") and is_random(secret.strip(b"{}"))
-    if len(secret) <= _SHORTEST_PASSWORD or (is_placeholder(secret) and not braced):
-        return []
-    return [SecretSpan(*pair.span(group))]
