@@ -12,15 +12,26 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast, get_args
 
 from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
-from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scope, Scroll, Sort, Wrong
-from holdfast.recall.values import MOMENTS, meant_sources
+from holdfast.recall.values import (
+    MOMENTS,
+    Asked,
+    Browse,
+    Discovery,
+    Inside,
+    Read,
+    Scope,
+    Scroll,
+    Sort,
+    Wrong,
+    meant_sources,
+)
 from holdfast.recall.wording import TOOL_NAME
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.recall.asked import Shape
+    from holdfast.recall.values import Shape
 
 MOST_RESULTS = 20
 MOST_MESSAGES = 50
