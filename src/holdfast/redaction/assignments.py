@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.spans import TextViews
 
 # Tuples, because members of an enumeration are slow to hash and quick to compare.
 _NAMED = (

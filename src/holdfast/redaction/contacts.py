@@ -10,14 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.redaction.sites import SecretKind, read_value
-from holdfast.redaction.spans import Mask, SecretSpan
-from holdfast.redaction.survey import find_each
+from holdfast.redaction.spans import Mask, SecretSpan, find_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.spans import TextViews
 
 _INTERNATIONAL = re.compile(
     rb"\+(?<![\w+).\]/=-]\+)[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]?\d{1,14}){1,6}+"

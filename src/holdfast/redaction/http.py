@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.redaction.assignments import CommandFlag
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.spans import TextViews
 
 _AUTHORIZATION = re.compile(
     rb"\\{0,3}[\"'`]?[ \t]{0,4}(?:f?\\{0,3}[\"'`])?"

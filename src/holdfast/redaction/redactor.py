@@ -34,8 +34,7 @@ from holdfast.redaction.http import (
     webhook_pass,
 )
 from holdfast.redaction.sites import find_sites
-from holdfast.redaction.spans import Masked, SecretSpan, mask_spans
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import Masked, SecretSpan, mask_spans, survey
 from holdfast.redaction.tokens import jwt_pass, private_key_pass, short_token_pass, vendor_pass
 from holdfast.redaction.user_patterns import compiled, user_pattern_spans
 
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
     from holdfast.redaction.assignments import CommandFlag
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.spans import TextViews
     from holdfast.redaction.user_patterns import Regexp
 
 _BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (

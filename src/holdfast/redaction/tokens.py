@@ -21,8 +21,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.redaction.sites import split_words
-from holdfast.redaction.spans import Mask, SecretSpan
-from holdfast.redaction.survey import ALNUM, STICKY, find_each, long_runs, run_start, unglued
+from holdfast.redaction.spans import (
+    ALNUM,
+    STICKY,
+    Mask,
+    SecretSpan,
+    find_each,
+    long_runs,
+    run_start,
+    unglued,
+)
 from holdfast.redaction.values import counts_up, is_monotone, is_placeholder, is_random, is_varied
 from holdfast.redaction.vendor_tables import (
     CLOUDS,
@@ -34,7 +42,7 @@ from holdfast.redaction.vendor_tables import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.spans import TextViews
 
 _UNLIMITED = 1 << 30
 _ALPHABETS = {
