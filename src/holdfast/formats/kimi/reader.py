@@ -34,8 +34,7 @@ from holdfast.formats.json_access import (
     string,
     usage_in,
 )
-from holdfast.formats.kimi.content import call_made, content_of, shown_of
-from holdfast.formats.kimi.journal import MARKS, JournalReader
+from holdfast.formats.kimi.journal import MARKS, JournalReader, call_made, content_of, shown_of
 from holdfast.formats.reader import LIKELY, SURE, Format, KeyAllocator, SessionReader, Sign
 from holdfast.formats.replay import merged
 from holdfast.session import Fork, Usage
