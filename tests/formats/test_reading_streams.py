@@ -7,8 +7,8 @@ from holdfast.formats.claude_code.reader import CLAUDE_CODE
 from holdfast.formats.events import MAIN, About, Event, MessageEvent, Problem, StrandStarted
 from holdfast.formats.pi.reader import PI
 from holdfast.formats.reader import Format
+from holdfast.formats.reading import read_documents_tolerantly, read_tolerantly
 from holdfast.formats.source import SourceRecord
-from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly
 from holdfast.transcript import Message, Role, Text
 
 
