@@ -14,8 +14,7 @@ from holdfast.recall.ladder import search
 from holdfast.session import Refreshed, Usage, Window
 from holdfast.session.sessions import check_generation, ended
 from holdfast.stores.memory import changes
-from holdfast.stores.memory.tables import Tables
-from holdfast.stores.memory.word_lists import FilteredWords, WordLists, shown_of_trash
+from holdfast.stores.memory.tables import FilteredWords, Tables, WordLists, shown_of_trash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
