@@ -10,8 +10,7 @@ from holdfast.ports import Capability
 from holdfast.recall import parse
 from holdfast.recall.ladder import search
 from holdfast.session import Kind, Refreshed
-from holdfast.stores.sqlite import additions, rows, sessions, views, windows
-from holdfast.stores.sqlite.additions import add_all
+from holdfast.stores.sqlite import rows, sessions, views, windows
 from holdfast.stores.sqlite.checkup import copy_to, examine
 from holdfast.stores.sqlite.connection import Database
 from holdfast.stores.sqlite.failures import explaining
@@ -22,6 +21,7 @@ from holdfast.stores.sqlite.purging import purge
 from holdfast.stores.sqlite.salvage import repair_database
 from holdfast.stores.sqlite.search import MOST_HOLDING, Lookup, LookupSources, scope_of
 from holdfast.stores.sqlite.sessions import NONE_USED
+from holdfast.stores.sqlite.views import add_all
 
 if TYPE_CHECKING:
     import sqlite3
@@ -245,7 +245,7 @@ class SqliteStore:
         batch = None if spawn.change is None else views.prepare_change(spawn.change)
         last_step = _LastStep(before_commit)
         with last_step.as_it_was(), self._writing() as connection:
-            additions.spawn_child(connection, spawn, batch, views.Places(connection))
+            views.spawn_child(connection, spawn, batch, views.Places(connection))
             child = rows.session_of(connection, spawn.child.id)
             last_step()
             return child
