@@ -32,7 +32,7 @@ from holdfast.ports.store import Listing
 from holdfast.recall.values import Asked, Discovery, Inside, Scope, Wrong, meant_sources, moment
 from holdfast.session import latest_leaf
 from holdfast.session.lineage_reader import said_until
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.transcript import Role
 from holdfast.views.context_map import compaction_diff
 from holdfast.views.inspection import WindowStep, session_details

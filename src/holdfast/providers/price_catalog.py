@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.cost import Price
 from holdfast.errors import MissingExtra
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
     from decimal import Decimal
