@@ -20,13 +20,16 @@ from holdfast.errors import DecodeError
 from holdfast.formats.codex.exec import ExecReader, is_printed, sign_of
 from holdfast.formats.codex.items import (
     CONVERSATION,
+    AnswerTracker,
+    CompactionLine,
+    RolloutWindow,
     about_of,
     agent_item,
     message_of,
+    replacement,
     spent_in,
     spoken,
 )
-from holdfast.formats.codex.window import AnswerTracker, CompactionLine, RolloutWindow, replacement
 from holdfast.formats.codex.writer import write
 from holdfast.formats.events import (
     MAIN,

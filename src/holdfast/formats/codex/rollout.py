@@ -10,8 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.codex.items import NOTED, about_of, is_prompt, texts_of
-from holdfast.formats.codex.window import AnswerTracker, RolloutWindow
+from holdfast.formats.codex.items import (
+    NOTED,
+    AnswerTracker,
+    RolloutWindow,
+    about_of,
+    is_prompt,
+    texts_of,
+)
 from holdfast.formats.documents import dump
 from holdfast.formats.events import About
 from holdfast.formats.json_access import JsonObject, iso
