@@ -1,1 +1,0 @@
-"""Claude Code: reads, checks and writes its session files."""

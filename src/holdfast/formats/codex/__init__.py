@@ -1,1 +1,0 @@
-"""Codex: reads and writes its rollouts, and reads what `codex exec --json` prints."""

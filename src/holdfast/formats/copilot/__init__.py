@@ -1,1 +1,0 @@
-"""Copilot CLI: reads its event logs."""

@@ -1,1 +1,0 @@
-"""Grok CLI: reads the folders of its sessions."""

@@ -1,1 +1,0 @@
-"""Hermes: reads its database and what it exports."""

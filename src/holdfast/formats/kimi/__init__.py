@@ -1,1 +1,0 @@
-"""Kimi Code and Kimi CLI: reads the folders of their sessions."""

@@ -1,1 +1,0 @@
-"""LangGraph: reads the checkpoints of its SQLite saver."""

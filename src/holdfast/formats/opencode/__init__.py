@@ -1,1 +1,0 @@
-"""opencode: reads its folders of files, its exports and its database."""

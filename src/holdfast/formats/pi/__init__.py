@@ -1,1 +1,0 @@
-"""Pi: reads, checks and writes its session files, whose format OpenClaw shares."""
