@@ -25,7 +25,7 @@ from holdfast.formats.events import (
     with_native,
     without_native,
 )
-from holdfast.formats.hermes.database import exported, is_failure, settings_of
+from holdfast.formats.hermes import exported, is_failure, settings_of
 from holdfast.formats.json_access import (
     JsonObject,
     is_array,

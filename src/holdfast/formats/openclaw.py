@@ -27,7 +27,7 @@ from holdfast.formats.events import (
     StrandStarted,
 )
 from holdfast.formats.json_access import count, is_object, mapping, milliseconds, parsed, string
-from holdfast.formats.pi.reader import read_pi, recognize_pi
+from holdfast.formats.pi import read_pi, recognize_pi
 from holdfast.formats.pi.writer import write_openclaw
 from holdfast.formats.reader import DatabaseReader, Format, SessionReader, Sign, parents_first
 from holdfast.formats.source import SourceRecord, stream_records

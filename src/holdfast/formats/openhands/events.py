@@ -33,7 +33,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.openhands.reader import printed, total_of
+from holdfast.formats.openhands import printed, total_of
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
 from holdfast.formats.window_tracking import WindowTracker
