@@ -176,7 +176,19 @@ def mask_spans(text: str, spans: Iterable[SecretSpan]) -> Masked:
     pieces: list[str] = []
     places: list[tuple[int, int]] = []
     cursor = length = 0
-    for start, stop, kind in _merged(spans):
+    merged: list[SecretSpan] = []
+    reached = 0
+    for span in sorted(spans, key=_PLACE):
+        first, end, own = span
+        if first < reached:
+            last = merged[-1]
+            stronger = max(last.mask, own, key=_STRENGTH.__getitem__)
+            reached = max(reached, end)
+            merged[-1] = SecretSpan(last.start, reached, stronger)
+        elif end > first:
+            merged.append(span)
+            reached = end
+    for start, stop, kind in merged:
         mask = masked(text[start:stop], kind)
         pieces += (text[cursor:start], mask)
         begin = length + start - cursor
@@ -199,19 +211,3 @@ def masked(secret: str, mask: Mask = Mask.HINT) -> str:
 
 _STRENGTH = {Mask.HINT: 0, Mask.WHOLE: 1, Mask.KEY_BLOCK: 2}
 _PLACE = itemgetter(0, 1)
-
-
-def _merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
-    merged: list[SecretSpan] = []
-    reached = 0
-    for span in sorted(spans, key=_PLACE):
-        start, stop, mask = span
-        if start < reached:
-            last = merged[-1]
-            stronger = max(last.mask, mask, key=_STRENGTH.__getitem__)
-            reached = max(reached, stop)
-            merged[-1] = SecretSpan(last.start, reached, stronger)
-        elif stop > start:
-            merged.append(span)
-            reached = stop
-    return merged

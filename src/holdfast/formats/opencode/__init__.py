@@ -151,7 +151,22 @@ def read_database(query: DatabaseQuery) -> Iterator[Event]:
     keys = KeyAllocator()
     order = ("time_created", "id")
     rows = query.rows("session", _SESSION, order=order)
-    for session in callers_first([_session(row) for row in rows]):
+    # The way that older versions wrote a file.
+    sessions: list[JsonObject] = [
+        {
+            "id": row.get("id"),
+            "projectID": row.get("project_id"),
+            "parentID": row.get("parent_id"),
+            "slug": row.get("slug"),
+            "directory": row.get("directory"),
+            "title": row.get("title"),
+            "version": row.get("version"),
+            "revert": parsed(row.get("revert")),
+            "time": {"created": row.get("time_created")},
+        }
+        for row in rows
+    ]
+    for session in callers_first(sessions):
         problems: list[Problem] = []
         own = string(session.get("id"))
         where = {"session_id": own}
@@ -168,21 +183,6 @@ def read_database(query: DatabaseQuery) -> Iterator[Event]:
         entries = found or _sequence(query, own, problems)
         yield from session_events(session, entries, keys)
         yield from problems
-
-
-def _session(row: Row) -> JsonObject:
-    """Return a row the way that older versions wrote a file."""
-    return {
-        "id": row.get("id"),
-        "projectID": row.get("project_id"),
-        "parentID": row.get("parent_id"),
-        "slug": row.get("slug"),
-        "directory": row.get("directory"),
-        "title": row.get("title"),
-        "version": row.get("version"),
-        "revert": parsed(row.get("revert")),
-        "time": {"created": row.get("time_created")},
-    }
 
 
 def _sequence(query: DatabaseQuery, session: str, problems: list[Problem]) -> list[StoredMessage]:

@@ -83,17 +83,9 @@ Gathered: TypeAlias = (
 def gathered(events: Iterable[Event]) -> Iterator[Gathered]:
     """Return the events of the first conversation, its branches among them, put together."""
     desk = _Gathering()
-    for event in _of_one(with_lone_summaries(events)):
-        yield from desk.take(event)
-    yield from desk.flush()
-
-
-def _of_one(
-    events: Iterable[Event],
-) -> Iterator[StrandStarted | MetadataUpdated | MessageEvent | CompactionEvent | RewindEvent]:
-    """Leave out sub-agents and other conversations, which have no place in one file of Pi's."""
+    # Sub-agents and other conversations have no place in one file of Pi's.
     strands: set[str] = set()
-    for event in events:
+    for event in with_lone_summaries(events):
         if isinstance(event, Problem):
             continue
         if isinstance(event, StrandStarted):
@@ -101,7 +93,8 @@ def _of_one(
             if is_branch or not strands:
                 strands.add(event.strand)
         if event.strand in strands:
-            yield event
+            yield from desk.take(event)
+    yield from desk.flush()
 
 
 class _Gathering:

@@ -104,7 +104,7 @@ def connect(address: str, patience: LockPatience) -> sqlite3.Connection:
         cached_statements=_STATEMENTS,
         uri=True,
     )
-    connection.create_function("casefold", 1, lambda text: str(text).casefold(), deterministic=True)
+    connection.create_function("casefold", 1, _casefold, deterministic=True)
     return connection
 
 
@@ -278,3 +278,7 @@ def _patiently(work: Callable[[], _T], patience: LockPatience) -> _T:
                 raise
         time.sleep(random.uniform(patience.shortest, patience.longest))
     raise AssertionError("patience allows no try")
+
+
+def _casefold(text: object) -> str:
+    return str(text).casefold()

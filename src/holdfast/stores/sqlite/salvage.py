@@ -124,7 +124,16 @@ def _tell_its_tables(copy: Path, fresh: Path) -> None:
     if is_begun:
         _transplant_tables(copy, fresh)
     if not is_begun or not _has_tables(copy):
-        _transplant_header(copy, fresh)
+        # Give the copy the first page of a fresh file.
+        first = fresh.read_bytes()[:PAGE]
+        pages = max(1, -(-copy.stat().st_size // PAGE))
+        with copy.open("r+b") as file:
+            # The count of pages is believed when the two counters of changes are equal.
+            file.write(first[:28] + pages.to_bytes(4, "big") + first[32:])
+            # No free pages are known: those that are free are not used again, and not misread.
+            file.seek(32)
+            file.write(bytes(8))
+            file.truncate(pages * PAGE)
         if not _has_tables(copy):
             _transplant_tables(copy, fresh)
 
@@ -141,19 +150,6 @@ def _has_tables(path: Path) -> bool:
         except (sqlite3.Error, UnicodeDecodeError):
             return False
     return "messages" in found
-
-
-def _transplant_header(copy: Path, fresh: Path) -> None:
-    """Give the copy the first page of a fresh file."""
-    first = fresh.read_bytes()[:PAGE]
-    pages = max(1, -(-copy.stat().st_size // PAGE))
-    with copy.open("r+b") as file:
-        # The count of pages is believed when the two counters of changes are equal.
-        file.write(first[:28] + pages.to_bytes(4, "big") + first[32:])
-        # No free pages are known: those that are free are not used again, and not misread.
-        file.seek(32)
-        file.write(bytes(8))
-        file.truncate(pages * PAGE)
 
 
 def _transplant_tables(copy: Path, fresh: Path) -> None:
