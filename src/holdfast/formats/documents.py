@@ -38,17 +38,15 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.mini_swe_agent import about_run, answers_known
 from holdfast.formats.reader import Aside, Document, Envelope, Style
-from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, Thinking, ToolResult, Transcript
 from holdfast.wire import DIALECTS, Body, with_originals
 from holdfast.wire.provenance import written_labels
-from holdfast.wire.recognition import agreed, dialect_of, is_answer, is_message
+from holdfast.wire.recognition import Verdict, agreed, dialect_of, is_answer, is_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.transcript import Part, Transcript
-    from holdfast.wire.recognition import Verdict
 
 
 def items_of(answer: JsonObject) -> list[dict[str, object]]:

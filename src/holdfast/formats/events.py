@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.session import Usage
+from holdfast.session import Fork, Usage
 from holdfast.transcript import NO_EXTRAS, Message
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
-    from holdfast.session import Fork
 
 MAIN = ""
 """The strand of a file that holds one conversation."""

@@ -35,7 +35,7 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.reader import LIKELY, SURE, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Content, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Content, Part
 
 _FAILED = frozenset(["error", "cancelled"])
 _SNAPSHOT = "<state_snapshot>"

@@ -28,14 +28,13 @@ from holdfast.formats.events import (
 from holdfast.formats.json_access import JsonObject, count, mapping, milliseconds, string, usage_in
 from holdfast.formats.reader import Format, SessionReader, Sign
 from holdfast.formats.window_tracking import WindowTracker
-from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
+from holdfast.transcript import NO_EXTRAS, Message, Part, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 _DIALECT = "openai"
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
 
 from holdfast.errors import HoldfastError
 from holdfast.formats.events import CompactionEvent, MessageEvent, RewindEvent, SourceMetadata
-from holdfast.transcript import Message, Role, Summary, Synthetic
+from holdfast.transcript import Message, Role, Summary, Synthetic, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import About, Event, Problem
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Transcript
 
 SURE = 1.0
 """For a signature that no other format has."""

@@ -36,7 +36,7 @@ from holdfast.formats.events import MAIN, About, Problem, native_of, with_native
 from holdfast.formats.json_access import JsonObject, as_json, is_object, kind_of, mapping, string
 from holdfast.formats.reader import SURE, Document, Guess, ReadOnlyFormat, Style, derived_uuid
 from holdfast.formats.replay import replay
-from holdfast.formats.source import JsonSource, parse
+from holdfast.formats.source import JsonSource, SourceRecord, parse
 from holdfast.wire import DIALECTS
 from holdfast.wire.recognition import agreed, dialect_of, is_message
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from holdfast.formats.catalog import SessionReader
     from holdfast.formats.events import Event
     from holdfast.formats.reader import Document, Format
-    from holdfast.formats.source import JsonSource, SourceRecord
     from holdfast.transcript import Message, Transcript
 
 

@@ -25,13 +25,12 @@ from holdfast.formats.events import (
     without_native,
 )
 from holdfast.session import Fork
-from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, ToolCall, ToolResult, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.transcript import Part, Transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ Time is a port too, so that nothing else asks the machine what time it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
     from concurrent.futures import Executor
 
     from holdfast.compaction import CompactionReport, LiveState, Policy, Request

@@ -5,13 +5,13 @@ A conversation's model streams its answer; a summarizer is such a model asked on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import MissingExtra, SummarizerMisread
-from holdfast.ports.model import Spoken, Thought
+from holdfast.ports.model import Delta, Prompt, Spoken, Thought
 from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
 from holdfast.providers.stream_adapter import (
     Resending,
@@ -25,12 +25,9 @@ from holdfast.wire.json_text import arguments_in
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
     from anthropic import Stream
     from anthropic.types import Message, RawMessageStreamEvent
 
-    from holdfast.ports.model import Delta, Prompt
     from holdfast.summary import Ask
 
 _Fields: TypeAlias = dict[str, object]

@@ -27,7 +27,7 @@ from http.client import HTTPConnection
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 from urllib.parse import urlsplit
 
@@ -37,7 +37,6 @@ from holdfast.providers.openai_model import OpenAIModel
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
-    from types import TracebackType
 
     from holdfast.ports import ChatModel
     from holdfast.ports.model import Delta, Prompt

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias, cast
 from uuid import uuid4
 
 from holdfast.errors import MissingExtra, SummarizerMisread
-from holdfast.ports.model import Spoken, Thought
+from holdfast.ports.model import Delta, Prompt, Spoken, Thought
 from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
 from holdfast.providers.provider_errors import error_sentence
 from holdfast.providers.stream_adapter import (
@@ -30,13 +30,10 @@ from holdfast.wire.json_text import object_in
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
     from httpx2 import Response
     from openai import Stream
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-    from holdfast.ports.model import Delta, Prompt
     from holdfast.summary import Ask
 
 _Fields: TypeAlias = dict[str, object]

@@ -6,12 +6,12 @@ Responses API and of Gemini, which callers hand over to be recorded, are put tog
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
 
 from holdfast.errors import SummarizerMisread
-from holdfast.ports.model import Finished, Prompt, Spoken, Thought
+from holdfast.ports.model import Delta, Finished, Prompt, Spoken, Thought
 from holdfast.providers.provider_errors import (
     FailureKind,
     RequestFailure,
@@ -24,10 +24,6 @@ from holdfast.wire import Body
 from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
-    from contextlib import AbstractContextManager
-
-    from holdfast.ports.model import Delta
     from holdfast.providers.http_clients import ApiEndpoint
     from holdfast.summary import Ask
 

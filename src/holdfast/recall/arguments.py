@@ -7,7 +7,7 @@ understood is, and what cannot becomes a sentence that says what to do instead.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast, get_args
 
 from holdfast.errors import ConfigError
@@ -29,8 +29,6 @@ from holdfast.recall.wording import TOOL_NAME
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from holdfast.recall.values import Shape
 
 MOST_RESULTS = 20

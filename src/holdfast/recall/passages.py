@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 from holdfast.recall.folding import WORD, plain
 from holdfast.recall.ranking import rarity
 from holdfast.recall.term_index import phrase, synonyms_of
-from holdfast.recall.wording import spots_of
+from holdfast.recall.wording import Spot, spots_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.recall.query import Query, Term
-    from holdfast.recall.wording import Spot
 
 _SIZE = 600
 """Characters of a piece, about."""

@@ -11,14 +11,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.recall.passages import pieced
-from holdfast.recall.values import MatchTier, ResultLimits, about, cropped, nearest, when
+from holdfast.recall.passages import MessagePiece, pieced
+from holdfast.recall.values import MatchTier, ResultLimits, Told, about, cropped, nearest, when
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from holdfast.recall.passages import MessagePiece
-    from holdfast.recall.values import Told
     from holdfast.session import Session
     from holdfast.tokens import Counter
 

@@ -26,14 +26,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.recall.folding import is_paired, normal, root_of, stem
-from holdfast.recall.query import All, Either, Term
-from holdfast.recall.ranking import Posting, rarity
+from holdfast.recall.query import All, Either, Node, Query, Term
+from holdfast.recall.ranking import Candidate, Posting, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.recall.query import Node, Query, Term
-    from holdfast.recall.ranking import Candidate
 
 _SHORT_HASH = re.compile("[0-9a-f]{7,63}")
 """What programs that name things by hashes show of one at least."""

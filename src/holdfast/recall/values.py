@@ -13,12 +13,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.recall.wording import is_output, tool_of, words_of
-from holdfast.session import Fork
+from holdfast.session import Entry, Fork, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.session import Entry, Session
     from holdfast.transcript import Message, Role
 
 

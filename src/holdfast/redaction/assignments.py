@@ -17,7 +17,7 @@ from holdfast.redaction.sites import (
     read_value,
     whole_value,
 )
-from holdfast.redaction.spans import SecretSpan
+from holdfast.redaction.spans import SecretSpan, TextViews
 from holdfast.redaction.values import (
     LETTERS,
     counts_far,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.spans import TextViews
 
 # Tuples, because members of an enumeration are slow to hash and quick to compare.
 _NAMED = (

@@ -6,17 +6,14 @@ import re
 from binascii import Error, a2b_base64
 from typing import TYPE_CHECKING
 
-from holdfast.redaction.assignments import holds_secret, is_parameter, names_secret
-from holdfast.redaction.sites import SecretKind
-from holdfast.redaction.spans import SecretSpan
+from holdfast.redaction.assignments import CommandFlag, holds_secret, is_parameter, names_secret
+from holdfast.redaction.sites import SecretKind, Site
+from holdfast.redaction.spans import SecretSpan, TextViews
 from holdfast.redaction.values import is_placeholder, is_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.redaction.assignments import CommandFlag
-    from holdfast.redaction.sites import Site
-    from holdfast.redaction.spans import TextViews
 
 _AUTHORIZATION = re.compile(
     rb"\\{0,3}[\"'`]?[ \t]{0,4}(?:f?\\{0,3}[\"'`])?"

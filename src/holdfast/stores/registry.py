@@ -8,18 +8,16 @@ whole address and returns a store. Nothing is imported before its scheme is aske
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import ConfigError, StoreError
-from holdfast.ports import REQUIRED
+from holdfast.ports import REQUIRED, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from importlib.metadata import EntryPoint
 
-    from holdfast.ports import Store
 
 GROUP = "holdfast.stores"
 """The group of entry points in which packages list their stores."""

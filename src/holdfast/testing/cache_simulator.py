@@ -7,17 +7,12 @@ keeps whole prefixes as text, where the accountant keeps digests of blocks.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from holdfast.caching import Automatic, Marked, Uncached
+from holdfast.caching import Automatic, Marked, Support, Uncached
 from holdfast.session import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from holdfast.caching import Support
 
 _FOREVER = 10**18
 _SECONDS = {"5m": 300, "1h": 3_600}

@@ -12,20 +12,15 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from holdfast.deadline import Hung, Raised, Returned
-from holdfast.engines.contract import ATTRIBUTES
+from holdfast.engines.contract import ATTRIBUTES, ContextEngine
 from holdfast.engines.plugin_messages import as_handed, borrowed, faults, read_back, shown_to_plugin
 from holdfast.engines.plugin_thread import PluginThread, call_offered, tools_of
 from holdfast.errors import DecodeError
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS, Body
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from holdfast.engines.contract import ContextEngine
 
 Wire: TypeAlias = list[dict[str, Any]]
 

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from unittest import SkipTest
 
-from holdfast.ports import REQUIRED, Capability
+from holdfast.ports import REQUIRED, Capability, Store
 from holdfast.testing.store_case import capability_of
 from holdfast.testing.store_suite import StoreSuite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from holdfast.ports import Store
 
     StoreFactory: TypeAlias = Callable[[Path], Store]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.formats.claude_code.lines import MARK
+from holdfast.formats.claude_code.lines import MARK, SessionLine
 from holdfast.formats.content import words
 from holdfast.formats.events import (
     MAIN,
@@ -37,8 +37,6 @@ from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from holdfast.formats.claude_code.lines import SessionLine
 
 
 @dataclass(frozen=True, slots=True)

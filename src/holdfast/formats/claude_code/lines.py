@@ -24,7 +24,7 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, Synthetic, Text
+from holdfast.transcript import Message, Role, Synthetic, Text, Transcript
 from holdfast.wire.anthropic import read_said
 from holdfast.wire.common import Misfit
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast.formats.json_access import JsonObject
-    from holdfast.transcript import Transcript
 
 MARK = "holdfast"
 """The key under which our writer says what the format has no word for; its program skips it."""

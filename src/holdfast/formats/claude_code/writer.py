@@ -21,7 +21,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.claude_code.chains import LineChains, LineStamps, WrittenLine
+from holdfast.formats.claude_code.chains import LineChain, LineChains, LineStamps, WrittenLine
 from holdfast.formats.claude_code.lines import ABOUT, KEPT, MARK, PROMPT, QUEUED
 from holdfast.formats.events import (
     About,
@@ -44,7 +44,6 @@ from holdfast.wire.message_text import as_string, marked_texts, portable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.formats.claude_code.chains import LineChain
     from holdfast.formats.events import Event
 
 _CONTINUED = (

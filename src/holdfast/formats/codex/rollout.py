@@ -23,13 +23,12 @@ from holdfast.formats.events import About
 from holdfast.formats.json_access import JsonObject, iso
 from holdfast.formats.reader import KeyAllocator, Style, derived_uuid, is_uuid
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Role
+from holdfast.transcript import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.formats.codex.writer import RolloutItem
-    from holdfast.transcript import Message
 
 _STYLE = Style(None, compact=True)
 _EARLIEST = 946_684_800_000

@@ -32,7 +32,7 @@ from holdfast.formats.events import (
 from holdfast.formats.json_access import count, is_object, mapping, milliseconds, string, usage_in
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Message, Role, Text
+from holdfast.transcript import Message, Role, Text, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import ToolCall
 
 _USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
 _DETAILS = ("input", "output", "cache_read", "cache_write")

@@ -15,13 +15,12 @@ from holdfast.formats.events import About, SourceMetadata
 from holdfast.formats.json_access import as_json, count, mapping, mappings, milliseconds, string
 from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.formats.json_access import JsonObject
-    from holdfast.transcript import Part
 
 _MORE = ("repository", "repositoryHost", "gitRoot", "headCommit")
 

@@ -37,7 +37,7 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 _SUFFIX = "ToolCall"
 _GOOD = frozenset(

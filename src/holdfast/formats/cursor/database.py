@@ -23,7 +23,7 @@ from holdfast.formats.json_access import (
     string,
 )
 from holdfast.formats.reader import LIKELY, DatabaseReader, Format, KeyAllocator, Sign
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Tables
-    from holdfast.transcript import Part
 
 _MESSAGE = 1
 _FOLDER = 9

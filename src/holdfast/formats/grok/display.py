@@ -26,14 +26,13 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 """The items that a model makes: those that stand together are one answer."""

@@ -35,7 +35,7 @@ from holdfast.formats.json_access import (
     usage_in,
 )
 from holdfast.formats.reader import SURE, DatabaseReader, Format, Sign, parents_first
-from holdfast.session import Fork
+from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text, ToolResult
 from holdfast.wire import DIALECTS, Body
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import Event
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
-    from holdfast.session import Usage
 
 _MARKS = (
     ("_branched_from", Fork.BRANCH),

@@ -18,12 +18,11 @@ from enum import Enum, auto
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from holdfast.formats.events import CompactionEvent, RewindEvent
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.events import Event, MessageEvent
 
 TOGETHER = 5e-6
 """How many seconds apart rows of one transaction are, at most."""

@@ -11,7 +11,7 @@ that Kimi keeps in a file of its own is named, and reported, for its file is not
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from holdfast.formats.content import contents, speaker_of, summarized, words
 from holdfast.formats.events import (
@@ -38,16 +38,14 @@ from holdfast.formats.json_access import (
 from holdfast.formats.reader import KeyAllocator
 from holdfast.formats.replay import merged
 from holdfast.session import Usage
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Literal
 
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 
 BLOB = "blobref:"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from holdfast.formats.events import About, Problem
+from holdfast.formats.events import About, Event, Problem
 from holdfast.formats.json_access import count, is_array, mapping, milliseconds, sequence, string
 from holdfast.formats.langgraph.branches import CheckpointBranches, GraphCheckpoint
 from holdfast.formats.langgraph.messages import (
@@ -31,15 +31,13 @@ from holdfast.formats.langgraph.messages import (
     message_of,
     unpacked,
 )
-from holdfast.formats.reader import SURE, DatabaseReader, Format, Sign
+from holdfast.formats.reader import SURE, DatabaseQuery, DatabaseReader, Format, Row, Sign, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.langgraph.messages import ChannelMessage
-    from holdfast.formats.reader import DatabaseQuery, Row, Tables
 
 _CUSTOM = "messages"
 _PASSING = ("__start__", "__end__", "__input__", "__pregel", "__interrupt__", "branch:")

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from holdfast.formats.content import words
-from holdfast.formats.events import Problem
+from holdfast.formats.events import Event, Problem
 from holdfast.formats.json_access import (
     count,
     is_array,
@@ -46,7 +46,6 @@ from holdfast.formats.reader import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Row, Tables
     from holdfast.formats.source import SourceRecord

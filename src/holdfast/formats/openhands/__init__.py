@@ -45,7 +45,7 @@ from holdfast.formats.json_access import (
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Media, Part
 
 
 def total_of(metrics: JsonObject) -> Usage:

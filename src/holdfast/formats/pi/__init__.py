@@ -41,7 +41,7 @@ from holdfast.formats.pi.content import (
 )
 from holdfast.formats.pi.writer import write_pi
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign
-from holdfast.formats.window_tracking import BranchTree
+from holdfast.formats.window_tracking import BranchTree, TreeNode
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.formats.window_tracking import TreeNode
 
 LANES = frozenset(["header", "entry", "lane", "fact", "record"])
 """What a line of version 4 may be."""

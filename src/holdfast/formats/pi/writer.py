@@ -41,7 +41,7 @@ from holdfast.formats.pi.entries import (
     usage_of,
 )
 from holdfast.formats.reader import Style, folds, with_lone_summaries
-from holdfast.formats.window_tracking import BranchTree
+from holdfast.formats.window_tracking import BranchTree, TreeNode
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.window_tracking import TreeNode
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,13 @@ from holdfast.session.sessions import (
     not_in_trash,
     unknown_session,
 )
-from holdfast.stores.memory.tables import MessageRecord, SessionRecord, copied_json
+from holdfast.stores.memory.tables import MessageRecord, SessionRecord, Tables, copied_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.ports import Amendment
     from holdfast.session import Addition, Change, Piece
-    from holdfast.stores.memory.tables import Tables
 
 _NOTHING = Usage()
 

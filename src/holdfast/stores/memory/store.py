@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreBusy, StoreError, UnknownSession
-from holdfast.ports import REQUIRED, Health
-from holdfast.recall import parse
+from holdfast.ports import REQUIRED, Amendment, Capability, Health, Lease, Listing
+from holdfast.recall import Filters, Hit, parse
 from holdfast.recall.ladder import search
 from holdfast.session import Refreshed, Usage, Window
 from holdfast.session.sessions import check_generation, ended
@@ -19,8 +19,6 @@ from holdfast.stores.memory.tables import FilteredWords, Tables, WordLists, show
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-    from holdfast.ports import Amendment, Capability, Lease, Listing
-    from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
         Change,

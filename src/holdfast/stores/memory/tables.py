@@ -14,7 +14,8 @@ import json
 import re
 from bisect import bisect_left
 from collections import ChainMap, defaultdict
-from collections.abc import MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -23,7 +24,7 @@ from itertools import count
 from typing import TYPE_CHECKING, assert_never, cast
 
 from holdfast.errors import UnknownSession
-from holdfast.recall import All, Either, Filters, Term, Without, fold
+from holdfast.recall import All, Either, Filters, Node, Term, Without, fold
 from holdfast.recall.folding import plain, spellings, stem
 from holdfast.recall.ladder import ROLES
 from holdfast.recall.ranking import Candidate, stands
@@ -32,11 +33,7 @@ from holdfast.session import Entry, Head, Kind, SessionState, is_among, searchab
 from holdfast.session.sessions import check_live, unknown_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
     from holdfast.ports import Lease
-    from holdfast.recall import Node
     from holdfast.session import CompactionRecord, Entry, Session, Span, View
     from holdfast.transcript import Message
 

@@ -25,20 +25,14 @@ time only the words of messages that are new in the log are added, whoever wrote
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
-from holdfast.recall.folding import fold, index_forms, spellings_among, unknown_spellings
+from holdfast.recall.folding import Forms, fold, index_forms, spellings_among, unknown_spellings
 from holdfast.stores.sqlite.failures import is_damage
 from holdfast.stores.sqlite.purging import without_words
 from holdfast.stores.sqlite.windows import texts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from holdfast.recall.folding import Forms
 
 LIST_TABLES = ("CREATE TABLE spellings (word TEXT PRIMARY KEY) WITHOUT ROWID",)
 WAITING_TABLES = ("CREATE TABLE spellings_waiting (upto INTEGER PRIMARY KEY, words TEXT NOT NULL)",)

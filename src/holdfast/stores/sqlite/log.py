@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from holdfast.recall.folding import index_forms
+from holdfast.recall.folding import Forms, index_forms
 from holdfast.session import Entry, Kind, Packer, names_itself, searchable, with_own_id
 from holdfast.session.sessions import check_size
 from holdfast.stores.sqlite.rows import ROLES, live_key_of, put_blobs, stored_whole, to_text
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
 
-    from holdfast.recall.folding import Forms
     from holdfast.session import Draft, Usage
     from holdfast.transcript import Message
 

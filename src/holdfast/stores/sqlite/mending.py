@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreDamaged
 from holdfast.session import UNDATED, merge_spans, session_id, unpack
 from holdfast.stores.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
-from holdfast.stores.sqlite.index import INDEX_TABLES, build_index
+from holdfast.stores.sqlite.index import INDEX_TABLES, WordIndex, build_index
 from holdfast.stores.sqlite.log import put_message_blobs
 from holdfast.stores.sqlite.purging import finish_purges
 from holdfast.stores.sqlite.rows import ROLES, Row, fetcher, stored_whole, text_from, whole_from
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
-    from holdfast.stores.sqlite.index import WordIndex
 
 _LOST = "[holdfast: this content was damaged in the store and could not be read]"
 _CREATED = re.compile(r"CREATE (?:VIRTUAL )?TABLE (\w+)")

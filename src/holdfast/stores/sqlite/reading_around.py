@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows, last_number
-from holdfast.stores.sqlite.rows import fetcher, references
+from holdfast.stores.sqlite.rows import Row, fetcher, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from holdfast.stores.sqlite.rows import Row
 
 _NUMBERED = (
     "sessions",

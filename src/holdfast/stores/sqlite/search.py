@@ -9,12 +9,12 @@ session that is in the trash is out of sight, but for what the window of a livin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from holdfast.recall import All, Either, Filters, Term, Without
+from holdfast.recall import All, Either, Filters, Node, Term, Without
 from holdfast.recall.ladder import ROLES
 from holdfast.recall.ranking import Candidate, stands
 from holdfast.recall.term_index import shortest
@@ -22,9 +22,6 @@ from holdfast.stores.sqlite.index import waiting_spellings, words_with
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
-
-    from holdfast.recall import Node
 
 
 def expression(pattern: Node) -> str:

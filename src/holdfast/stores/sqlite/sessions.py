@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
-from holdfast.ports import Lease
-from holdfast.session import Usage
+from holdfast.ports import Amendment, Lease, Listing
+from holdfast.session import EndReason, Session, Usage
 from holdfast.session.sessions import amended_metadata, check_adoption, ended, id_taken, key_taken
 from holdfast.stores.sqlite.rows import (
     SELECT_SESSIONS,
@@ -25,8 +25,6 @@ from holdfast.stores.sqlite.rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.ports import Amendment, Listing
-    from holdfast.session import EndReason, Session
 
 NONE_USED = Usage()
 ADDED_USAGE = """

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
-from holdfast.ports import Capability
-from holdfast.recall import parse
+from holdfast.ports import Amendment, Capability, Health, Lease, Listing
+from holdfast.recall import Filters, Hit, parse
 from holdfast.recall.ladder import search
 from holdfast.session import Kind, Refreshed
 from holdfast.stores.sqlite import rows, sessions, views, windows
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
-    from holdfast.ports import Amendment, Health, Lease, Listing
-    from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
         Change,

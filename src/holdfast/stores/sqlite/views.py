@@ -40,13 +40,7 @@ from holdfast.stores.sqlite.rows import (
     to_text,
     view_from,
 )
-from holdfast.stores.sqlite.sessions import (
-    NONE_USED,
-    Grown,
-    insert_session,
-    key_name,
-    take_key,
-)
+from holdfast.stores.sqlite.sessions import NONE_USED, Grown, insert_session, key_name, take_key
 from holdfast.stores.sqlite.windows import stored_spans
 
 if TYPE_CHECKING:
