@@ -267,24 +267,23 @@ def _read_documents(source: JsonSource, name: str) -> tuple[Document, ...]:
         values = [record.value for record in source.records]
         dialect = wanted or agreed(dialect_of(values), "--format")
         return (read_list(values, dialect, source.style, lines=source.layout != "array"),)
-    return tuple(_read_one(record, source, name, wanted) for record in source.records)
-
-
-def _read_one(record: SourceRecord, source: JsonSource, name: str, wanted: str) -> Document:
-    entry = mapping(record.value)
-    place = find_conversation(entry)
-    if place is None:
-        problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
-        raise DecodeError(name, f"line {record.line}", problem)
-    dialect = _spoken_in(entry, name, wanted or place.agreed())
-    known = name or _name_of(entry, replace(place, dialect=dialect))
-    try:
-        return read_object(entry, place.key, dialect, source.style, name=known)
-    except DecodeError as error:
-        if len(source.records) == 1:
-            raise
-        path = f"line {record.line}: {error.path}"
-        raise DecodeError(error.dialect, path, error.problem) from error
+    documents: list[Document] = []
+    for record in source.records:
+        entry = mapping(record.value)
+        place = find_conversation(entry)
+        if place is None:
+            problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
+            raise DecodeError(name, f"line {record.line}", problem)
+        dialect = _spoken_in(entry, name, wanted or place.agreed())
+        known = name or _name_of(entry, replace(place, dialect=dialect))
+        try:
+            documents.append(read_object(entry, place.key, dialect, source.style, name=known))
+        except DecodeError as error:
+            if len(source.records) == 1:
+                raise
+            path = f"line {record.line}: {error.path}"
+            raise DecodeError(error.dialect, path, error.problem) from error
+    return tuple(documents)
 
 
 _KEYS = {

@@ -154,12 +154,17 @@ def _purged(connection: sqlite3.Connection) -> set[int]:
 def _needed(connection: sqlite3.Connection, gone: Collection[int]) -> set[int]:
     """Return the ids of the messages of sessions that go which those that stay need."""
     needed: set[int] = set()
-    for key, first, last in _foreign_spans(connection, gone):
-        found = connection.execute(
-            "SELECT id FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
-            (key, first, last),
-        )
-        needed.update(id_ for (id_,) in found)
+    for view, session, spans in connection.execute("SELECT id, session, spans FROM views"):
+        if session in gone:
+            continue
+        with reading(f"view {view}"):
+            shown = [(key, first, last) for key, first, last in json.loads(spans)]
+        for span in shown:
+            if span[0] in gone:
+                found = connection.execute(
+                    "SELECT id FROM messages WHERE session = ? AND position BETWEEN ? AND ?", span
+                )
+                needed.update(id_ for (id_,) in found)
     marks = ", ".join(str(key) for key in sorted(gone))
     for statement in (
         f"SELECT message FROM pins WHERE session NOT IN ({marks})",
@@ -172,17 +177,6 @@ def _needed(connection: sqlite3.Connection, gone: Collection[int]) -> set[int]:
         return row[0] if row else None
 
     return with_originals(needed, stands_for)
-
-
-def _foreign_spans(
-    connection: sqlite3.Connection, gone: Collection[int]
-) -> Iterator[tuple[int, int, int]]:
-    """Return the spans by which sessions that stay show messages of sessions that go."""
-    for view, session, spans in connection.execute("SELECT id, session, spans FROM views"):
-        if session not in gone:
-            with reading(f"view {view}"):
-                found = [(key, first, last) for key, first, last in json.loads(spans)]
-            yield from (span for span in found if span[0] in gone)
 
 
 def _delete_some(

@@ -226,7 +226,12 @@ def repair_database(database: Database, index: WordIndex) -> Salvaged:
     """Mend the file, or put a fresh one with everything readable in its place."""
     with suppress(StoreDamaged):
         if _is_sound(database):
-            return Salvaged(_mended(database, index))
+            with database.write(index.forget) as connection:
+                connection.text_factory = tolerant
+                try:
+                    return Salvaged(tuple(mend(connection, index)))
+                finally:
+                    connection.text_factory = str
     database.close()
     try:
         saved = save_readable(database.path)
@@ -249,12 +254,3 @@ def _is_sound(database: Database) -> bool:
         with suppress(sqlite3.IntegrityError):
             connection.execute("REINDEX")
         return is_sound(connection)
-
-
-def _mended(database: Database, index: WordIndex) -> tuple[str, ...]:
-    with database.write(index.forget) as connection:
-        connection.text_factory = tolerant
-        try:
-            return tuple(mend(connection, index))
-        finally:
-            connection.text_factory = str

@@ -45,7 +45,7 @@ from holdfast.stores.sqlite.windows import stored_spans
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from holdfast.session import Addition, Cause, Change, CompactionRecord, View
     from holdfast.stores.sqlite.log import Words
@@ -344,7 +344,13 @@ def add_all(
     """
     places = Places(connection)
     firsts: list[int] = []
-    for addition, part in zip(additions, _divided(additions, batch), strict=True):
+    start = 0
+    for addition in additions:
+        end = start + len(addition.drafts)
+        # The blobs and the words are those of all additions.
+        drafts, said = batch.drafts[start:end], batch.said[start:end]
+        part = Batch(batch.kind, drafts, said, _NO_BLOBS, NO_FORMS)
+        start = end
         place = _place(connection, addition, part, places)
         if part.drafts:
             firsts.append(put(connection, place, part, None))
@@ -375,18 +381,3 @@ def _place(
             # What follows says what is wrong with it.
             insert_session(connection, session, None, "")
     return grown_by(connection, id_, batch, usage, addition.size)
-
-
-def _divided(additions: Sequence[Addition], batch: Batch) -> Iterator[Batch]:
-    """Return the part of each addition; the blobs and the words are those of all of them."""
-    start = 0
-    for addition in additions:
-        end = start + len(addition.drafts)
-        yield Batch(
-            batch.kind,
-            batch.drafts[start:end],
-            batch.said[start:end],
-            _NO_BLOBS,
-            NO_FORMS,
-        )
-        start = end
