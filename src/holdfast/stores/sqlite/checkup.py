@@ -17,6 +17,7 @@ from holdfast.ports import Health, Lease
 from holdfast.recall import fold
 from holdfast.session import Cause, unpack, unsqueeze
 from holdfast.stores.sqlite.failures import explaining, is_damage
+from holdfast.stores.sqlite.log import texts_of
 from holdfast.stores.sqlite.opening import PATIENCE, connect
 from holdfast.stores.sqlite.rows import (
     ROLES,
@@ -27,7 +28,6 @@ from holdfast.stores.sqlite.rows import (
     whole_from,
 )
 from holdfast.stores.sqlite.schema import APPLICATION_ID, MIGRATIONS
-from holdfast.stores.sqlite.windows import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from holdfast.errors import StoreDamaged
 from holdfast.recall.folding import Forms, fold, index_forms, spellings_among, unknown_spellings
 from holdfast.stores.sqlite.failures import is_damage
+from holdfast.stores.sqlite.log import texts_of
 from holdfast.stores.sqlite.purging import without_words
-from holdfast.stores.sqlite.windows import texts_of
 
 LIST_TABLES = ("CREATE TABLE spellings (word TEXT PRIMARY KEY) WITHOUT ROWID",)
 WAITING_TABLES = ("CREATE TABLE spellings_waiting (upto INTEGER PRIMARY KEY, words TEXT NOT NULL)",)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreDamaged
 from holdfast.session import with_originals
 from holdfast.session.sessions import not_in_trash
+from holdfast.stores.sqlite.log import texts_of
 from holdfast.stores.sqlite.rows import fetcher, keys_of, reading, references
-from holdfast.stores.sqlite.windows import texts_of
 
 if TYPE_CHECKING:
     import sqlite3

@@ -25,6 +25,7 @@ from holdfast.stores.sqlite.log import (
     pin_new,
     prepare,
     put,
+    stored_spans,
     write,
 )
 from holdfast.stores.sqlite.rows import (
@@ -41,7 +42,6 @@ from holdfast.stores.sqlite.rows import (
     view_from,
 )
 from holdfast.stores.sqlite.sessions import NONE_USED, Grown, insert_session, key_name, take_key
-from holdfast.stores.sqlite.windows import stored_spans
 
 if TYPE_CHECKING:
     import sqlite3
