@@ -1,1 +1,0 @@
-"""Stores: where sessions are kept."""
