@@ -86,7 +86,7 @@ def store_report(make: StoreFactory) -> tuple[CapabilityReport, ...]:
 
 def main() -> int:
     """Print the report on the store behind an address."""
-    from holdfast.stores.registry import open_url
+    from holdfast.stores import open_url
 
     (template,) = sys.argv[1:] or ("sqlite:///{place}",)
     report = store_report(lambda path: open_url(template.replace("{place}", str(path))))
