@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.errors import MissingExtra, SummarizerMisread
 from holdfast.ports.model import Delta, Prompt, Spoken, Thought
 from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
+from holdfast.providers.provider_errors import fields_of
 from holdfast.providers.stream_adapter import (
     Resending,
     adapt_stream,
@@ -103,7 +104,7 @@ class AnthropicModel:
                 ) as events:
                     # A server may send anything, and the SDK does not check it.
                     dumps = (getattr(event, "model_dump", None) for event in events)
-                    yield (_fields(dump(exclude_unset=True)) for dump in dumps if callable(dump))
+                    yield (fields_of(dump(exclude_unset=True)) for dump in dumps if callable(dump))
 
         return adapt_stream(begin, MessageStream(), self.name, self._endpoint, _VARIABLE)
 
@@ -240,12 +241,12 @@ class MessageStream:
         index = event.get("index")
         match event.get("type"):
             case "message_start":
-                self._message = dict(_fields(event.get("message")))
+                self._message = dict(fields_of(event.get("message")))
                 self._spend(self._message.get("usage"))
             case "content_block_start":
-                self._blocks[index] = dict(_fields(event.get("content_block")))
+                self._blocks[index] = dict(fields_of(event.get("content_block")))
             case "content_block_delta":
-                delta = _fields(event.get("delta"))
+                delta = fields_of(event.get("delta"))
                 kind = str(delta.get("type"))
                 block = self._blocks.setdefault(index, {"type": "text", "text": ""})
                 if kind == "input_json_delta":
@@ -262,7 +263,7 @@ class MessageStream:
             case "content_block_stop":
                 self._finished.add(index)
             case "message_delta":
-                self._message |= _fields(event.get("delta"))
+                self._message |= fields_of(event.get("delta"))
                 self._spend(event.get("usage"))
             case _:
                 pass
@@ -295,14 +296,10 @@ class MessageStream:
         }
 
     def _spend(self, usage: object) -> None:
-        self._usage |= {name: each for name, each in _fields(usage).items() if each is not None}
+        self._usage |= {name: each for name, each in fields_of(usage).items() if each is not None}
 
 
 def _arguments(text: str) -> object:
     """Return the arguments of a call; those that were cut off stay readable as text."""
     found = arguments_in(text)
     return {_UNREADABLE: text} if found is None else found
-
-
-def _fields(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

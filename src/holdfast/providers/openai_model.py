@@ -16,7 +16,7 @@ from uuid import uuid4
 from holdfast.errors import MissingExtra, SummarizerMisread
 from holdfast.ports.model import Delta, Prompt, Spoken, Thought
 from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
-from holdfast.providers.provider_errors import error_sentence
+from holdfast.providers.provider_errors import error_sentence, fields_of
 from holdfast.providers.stream_adapter import (
     Resending,
     adapt_stream,
@@ -261,7 +261,7 @@ def _chunks(response: Response) -> Generator[Mapping[str, object]]:
     for data in events:
         if data.startswith("[DONE]"):
             break
-        chunk = _fields(json.loads(data))
+        chunk = fields_of(json.loads(data))
         if failed := chunk.get("error"):
             from openai import APIError
 
@@ -299,7 +299,7 @@ class ChatStream:
         self._usage = chunk.get("usage") or self._usage
         for choice in _items(chunk.get("choices"))[:1]:
             self._finish = choice.get("finish_reason") or self._finish
-            delta = _fields(choice.get("delta"))
+            delta = fields_of(choice.get("delta"))
             for name in _REASONING:
                 if text := _text(delta.get(name)):
                     self._words.setdefault(name, []).append(text)
@@ -310,7 +310,7 @@ class ChatStream:
                     yield Spoken(text)
             for piece in _items(delta.get("tool_calls")):
                 call = self._calls[self._place(piece)]
-                function = _fields(piece.get("function"))
+                function = fields_of(piece.get("function"))
                 call["id"] = call["id"] or piece.get("id") or ""
                 call["name"] = call["name"] or function.get("name") or ""
                 cast("list[str]", call["arguments"]).append(_text(function.get("arguments")))
@@ -371,11 +371,7 @@ def _text(value: object) -> str:
     return "".join(text for part in _items(value) if isinstance(text := part.get("text"), str))
 
 
-def _fields(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-
-
 def _items(value: object) -> list[Mapping[str, object]]:
     if not isinstance(value, list):
         return []
-    return [_fields(item) for item in cast("list[object]", value)]
+    return [fields_of(item) for item in cast("list[object]", value)]

@@ -129,8 +129,8 @@ def failure_of(error: Exception, timeout: float) -> RequestFailure | None:
 def _refusal(status: int, error: Exception) -> RequestFailure:
     body: object = getattr(error, "body", None)
     if status in (200, _BROKEN_INSIDE):
-        fields = _fields(body)
-        fields = _fields(fields.get("error")) or fields
+        fields = fields_of(body)
+        fields = fields_of(fields.get("error")) or fields
         code = fields.get("code")
         if isinstance(code, int) and 400 <= code < 600:
             status = code
@@ -169,7 +169,7 @@ def error_sentence(body: object, otherwise: str) -> str:
     for _ in range(2):
         if not isinstance(body, Mapping):
             break
-        fields = _fields(cast("object", body))
+        fields = fields_of(cast("object", body))
         sentence = fields.get("message")
         if isinstance(sentence, str) and sentence:
             return sentence
@@ -273,5 +273,6 @@ def _moment(text: str) -> float | None:
         return None
 
 
-def _fields(value: object) -> Mapping[str, object]:
+def fields_of(value: object) -> Mapping[str, object]:
+    """Return the fields of what a server sent; none of what is no object."""
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

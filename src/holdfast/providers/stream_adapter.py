@@ -18,6 +18,7 @@ from holdfast.providers.provider_errors import (
     as_model_error,
     as_summarizer_error,
     failure_of,
+    fields_of,
 )
 from holdfast.tokens import window_from_error
 from holdfast.wire import Body
@@ -300,7 +301,7 @@ class GeminiStream:
 
 
 def _fields(value: object) -> _Fields:
-    return dict(cast("Mapping[str, object]", value)) if isinstance(value, Mapping) else {}
+    return dict(fields_of(value))
 
 
 def _in_order(found: Mapping[object, _Value]) -> list[_Value]:
