@@ -36,11 +36,12 @@ class PriceCatalog:
 
     def price(self, model: str, *, endpoint: str = "", prompt_tokens: int = 0) -> Price | None:
         """Return the price of a call of this weight; None for a model that is not listed."""
+        from genai_prices.types import TieredPrices
+
         found = _find(model, endpoint)
         if found is None:
             return None
         listed = found.get_prices(datetime.fromtimestamp(self._clock.moment() / 1000, UTC))
-        from genai_prices.types import TieredPrices
 
         def rate(key: str, default: float | None) -> float | None:
             value = cast("Decimal | TieredPrices | None", getattr(listed, key))

@@ -19,7 +19,7 @@ from holdfast.formats.json_access import JsonObject, as_json, mapping, mappings,
 from holdfast.transcript import Media, Message, Role, Text, Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 SHELL = "shell"
 PATCH = "apply_patch"
@@ -112,20 +112,7 @@ def item_steps(phase: str, item: JsonObject) -> Iterator[ExecStep]:
         elif kind in _CALLS or kind == "file_change":
             asked = _asked(kind, item)
             failed = string(item.get("status")) in _FAILED or bool(whole(item.get("exit_code")))
-            if kind == "command_execution":
-                result = printed(string(item.get("aggregated_output")), item.get("exit_code"))
-            elif kind == "collab_tool_call":
-                # Whom a call made is known when it is done; their states mostly name them.
-                result = (
-                    Text(as_json(item.get("agents_states") or item.get("receiver_thread_ids"))),
-                )
-            elif kind == "mcp_tool_call":
-                result = answer_of_server(
-                    item.get("result"), mapping(item.get("error")).get("message")
-                )
-            else:
-                result = (Text(string(item.get("status"))),)
-            step = ToolFinished(asked, tuple(result), failed)
+            step = ToolFinished(asked, tuple(_result(kind, item)), failed)
         else:
             step = ScreenError(f"an item of type {kind!r} is not known")
         yield step
@@ -133,6 +120,17 @@ def item_steps(phase: str, item: JsonObject) -> Iterator[ExecStep]:
         yield PendingItem(string(item.get("id")), kind)
     elif kind in _CALLS:
         yield _asked(kind, item)
+
+
+def _result(kind: str, item: JsonObject) -> Sequence[Text | Media]:
+    if kind == "command_execution":
+        return printed(string(item.get("aggregated_output")), item.get("exit_code"))
+    if kind == "collab_tool_call":
+        # Whom a call made is known when it is done; their states mostly name them.
+        return (Text(as_json(item.get("agents_states") or item.get("receiver_thread_ids"))),)
+    if kind == "mcp_tool_call":
+        return answer_of_server(item.get("result"), mapping(item.get("error")).get("message"))
+    return (Text(string(item.get("status"))),)
 
 
 def printed(output: str, code: object) -> tuple[Text, ...]:

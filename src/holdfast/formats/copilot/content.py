@@ -79,26 +79,18 @@ def message_of(kind: str, event: JsonObject, assets: Assets) -> Message | None:
         case "tool.execution_complete":
             result = mapping(event.get("result"))
             told, blocks = result.get("content"), result.get("contents")
-            pictures = [
-                *assets.pictures(blocks),
-                *assets.pictures(result.get("binaryResultsForLlm")),
-            ]
+            beside = result.get("binaryResultsForLlm")
+            pictures = [*assets.pictures(blocks), *assets.pictures(beside)]
             said = contents(told)
             if told is None:
                 # What was sent to the model stands here; where it does not, the blocks say it.
                 said = tuple(part for part in contents(blocks) if isinstance(part, Text))
             if not said and not pictures:
                 said = contents(mapping(event.get("error")).get("message"))
-            return Message(
-                Role.TOOL,
-                (
-                    ToolResult(
-                        string(event.get("toolCallId")),
-                        (*said, *dict.fromkeys(pictures)),
-                        is_error=event.get("success") is False,
-                    ),
-                ),
-            )
+            content = (*said, *dict.fromkeys(pictures))
+            failed = event.get("success") is False
+            answer = ToolResult(string(event.get("toolCallId")), content, is_error=failed)
+            return Message(Role.TOOL, (answer,))
         case _:
             return None
 

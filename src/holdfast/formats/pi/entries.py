@@ -273,7 +273,7 @@ def contents_of(told: MessageEvent, calls: dict[str, str], at: int) -> Iterator[
             if rest or not message.parts:
                 yield _message(user(replace(message, parts=rest), at))
         case Role.USER:
-            message, more = told.message, mapping(told.native.more)
+            more = mapping(told.native.more)
             content = list(blocks(message.parts))
             custom: dict[str, object] = {
                 "customType": string(more.get("customType")),
