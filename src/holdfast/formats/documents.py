@@ -298,10 +298,7 @@ def document_events(
     prompt that Hermes keeps there is told first, and an answer that a log of requests keeps there
     is told last. Lists and long texts such as the definitions of tools stay behind.
 
-    Args:
-        document: What was read.
-        strand: The strand that it becomes.
-        line: Where in its file it stands; None when its messages are lines of their own.
+    Without a `line`, its messages are lines of their own.
     """
     rest = mapping(None if document.envelope is None else document.envelope.rest)
     if document.format == "mini-swe-agent":

@@ -49,9 +49,7 @@ def about_run(rest: JsonObject, messages: Iterable[Message]) -> About:
 
     A task is worked on in many runs, so a run is known by its task and its first answer.
 
-    Args:
-        rest: What stands beside the messages.
-        messages: As `answers_known` returns them.
+    The messages are as `answers_known` returns them.
     """
     info = mapping(rest.get("info"))
     task = string(rest.get("instance_id"))

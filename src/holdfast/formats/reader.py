@@ -107,12 +107,6 @@ class DatabaseQuery(Protocol):
 
         Columns that the table does not have are left out, because each release of an agent adds
         some. A table that is not there has no rows.
-
-        Args:
-            table: its name.
-            columns: which of them are wanted.
-            where: values that columns must have.
-            order: the columns that rows are sorted by.
         """
         ...
 

@@ -159,10 +159,7 @@ def read_source(source: JsonSource, *, format: str = "auto") -> tuple[Document, 
 def read_conversation(record: SourceRecord, key: str, name: str) -> Document | None:
     """Read one object as a provider's document; None when the name is not one of those.
 
-    Args:
-        record: The object.
-        key: Where in it the conversation is.
-        name: The format it is taken for, whatever it looks like.
+    It is taken for the format that is named, whatever it looks like.
     """
     dialect = _DIALECT_OF.get(name)
     if dialect is None:
@@ -380,12 +377,7 @@ def read_tolerantly(
 def read_documents_tolerantly(
     name: str, stream: Iterable[SourceRecord | Problem]
 ) -> Iterator[Event]:
-    """Yield the events of documents, or of one that is given as a list of its messages.
-
-    Args:
-        name: The format, or `auto`.
-        stream: The records of the file.
-    """
+    """Yield the events of documents, or of one that is given as a list of its messages."""
     problems: list[Problem] = []
     messages: list[SourceRecord] = []
     count = 0

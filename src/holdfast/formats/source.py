@@ -163,9 +163,7 @@ _LOOKED_AT = 4
 def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[SourceRecord | Problem]:
     """Return the JSON values of a file in order, and what of it is none.
 
-    Args:
-        chunks: The bytes of the file.
-        file: Its path, which goes into everything that is returned.
+    The path goes into everything that is returned.
 
     Raises:
         DecodeError: when the file as a whole is not JSON, with the place.

@@ -182,11 +182,7 @@ def as_model_error(
 ) -> ModelError:
     """Return the error of a conversation's model.
 
-    Args:
-        failure: What happened.
-        model: The name of the model that was asked.
-        endpoint: Where it was asked.
-        variable: Where the SDK looks for the provider's own credential.
+    The variable is where the SDK looks for the provider's own credential.
     """
     variable = SERVER_KEY if endpoint.url else variable
     sentence = f"{model}: {failure.message}"

@@ -67,12 +67,7 @@ class _WrongError(ValueError):
 
 
 def read_arguments(given: Mapping[str, object], moment: Moment) -> Asked | Wrong:
-    """Return what the arguments ask for, or what is wrong with them.
-
-    Args:
-        given: What the caller wrote.
-        moment: Reads `since` and `until`.
-    """
+    """Return what the arguments ask for, or what is wrong with them."""
     present = {
         name: value
         for name, value in given.items()

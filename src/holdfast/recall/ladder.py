@@ -43,11 +43,7 @@ _MOST_WAYS = 60
 def search(index: TermIndex, query: Query, *, limit: int, now: int) -> tuple[Hit, ...]:
     """Return the best matches, best first, each message once.
 
-    Args:
-        index: Where to look.
-        query: What was asked for.
-        limit: How many messages are wanted.
-        now: Milliseconds since the epoch: what is fresh counts a little more.
+    What is fresh counts a little more: `now` is in milliseconds since the epoch.
     """
     if query.tree is None or limit < 1:
         return ()

@@ -107,12 +107,7 @@ def ends_meant(query: Query) -> tuple[bool, bool]:
 
 
 def best_pieces(sources: Sequence[Source], query: Query) -> list[MessagePiece]:
-    """Return the pieces that match, best first, those left out that say the same as a better one.
-
-    Args:
-        sources: The messages, in any order.
-        query: What is looked for.
-    """
+    """Return the pieces that match, best first, without those that repeat a better one."""
     terms = [(term, 1.0) for term in query.telling]
     terms += [
         (phrase([other]), _SYNONYM)

@@ -327,10 +327,7 @@ class Expanded:
 def expanded(index: TermIndex, query: Query, limit: int) -> Expanded:
     """Expand the terms of a query that find too little as words; there may be none.
 
-    Args:
-        index: Where to look.
-        query: What was asked for; as words it found less than `limit`.
-        limit: How many messages are wanted.
+    As words, the query found less than `limit` messages.
     """
     search = _Seldom(index, query, limit)
     terms = [term for term in query.telling if search.has(term)][:_MOST_TERMS]

@@ -294,10 +294,7 @@ def is_said_by(message: Message, roles: Sequence[Role]) -> bool:
 def is_echo(message: Message, query: Query, names: Mapping[str, str]) -> bool:
     """Say whether a message matches a query only because of an earlier search in it.
 
-    Args:
-        message: What was found.
-        query: What was looked for.
-        names: The names of calls by their ids, where results do not carry them.
+    Results that do not carry the names of their calls are looked up among the names.
     """
     kept = tuple(part for part in message.parts if not _is_recall(part, names))
     if len(kept) == len(message.parts):

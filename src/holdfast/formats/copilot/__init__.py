@@ -73,10 +73,6 @@ class UsageTotals:
         """Add a run that is over, and yield the new totals of its conversations.
 
         It yields none where the log has counted each request: the run says the same once more.
-
-        Args:
-            event: What was written of it.
-            agents: The strands of sub-agents by their ids.
         """
         elsewhere, self._elsewhere = self._elsewhere, 0
         apart = mapping(event.get("agentMetrics"))

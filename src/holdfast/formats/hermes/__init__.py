@@ -73,13 +73,7 @@ def usage_of(row: JsonObject) -> Usage | None:
 
 
 def is_failure(name: str, words: str, fields: JsonObject) -> bool:
-    """Say whether a call failed, which Hermes tells its screen and does not store.
-
-    Args:
-        name: The tool.
-        words: What it answered.
-        fields: What is written beside the answer.
-    """
+    """Say whether a call failed, which Hermes tells its screen and does not store."""
     if fields.get("finish_reason") == "error" or fields.get("effect_disposition") in _UNDONE:
         return True
     if not words.startswith("{"):

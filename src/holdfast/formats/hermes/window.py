@@ -120,9 +120,7 @@ def shown_of(row: MessageRow) -> WindowRow:
 def row_events(rows: Iterable[MessageRow], system: Sequence[str]) -> Iterator[Event]:
     """Return the events of a session from its rows, in the order they were written.
 
-    Args:
-        rows: every row of the session.
-        system: the keys that stand before every window.
+    The keys of the system stand before every window.
     """
     desk = _RowReader(tuple(system))
     for row in rows:

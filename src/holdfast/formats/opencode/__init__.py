@@ -54,12 +54,7 @@ _SPOKEN = frozenset(["user", "synthetic", "system"])
 
 
 def entry_of(kind: str, fields: JsonObject) -> StoredMessage | None:
-    """Return a message and its parts; None for one that says nothing to a model.
-
-    Args:
-        kind: What the row is.
-        fields: Everything else about it.
-    """
+    """Return a message and its parts; None for one that says nothing to a model."""
     match kind:
         case "assistant":
             model = mapping(fields.get("model"))

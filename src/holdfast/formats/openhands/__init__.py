@@ -155,13 +155,7 @@ class TaskReader:
     """Yields the events of one task."""
 
     def __init__(self, strand: str, line: int, keys: KeyAllocator) -> None:
-        """Begin with no event.
-
-        Args:
-            strand: What the task is called in what is told.
-            line: Where it stands.
-            keys: Names its messages.
-        """
+        """Begin with no event."""
         self._place = (strand, line)
         self._keys = keys
         self._replies: set[str] = set()

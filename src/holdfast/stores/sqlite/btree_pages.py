@@ -220,10 +220,7 @@ def add_found_rows(
 ) -> dict[str, int]:
     """Add the rows that stand on the pages of a file and that the tables do not have yet.
 
-    Args:
-        file: A database in one file, with nothing waiting beside it.
-        target: Where the rows go.
-        tables: Which of the `DISTINCT` tables are wanted.
+    Nothing waits beside the file; the tables are those of `DISTINCT` that are wanted.
     """
     shapes = [_shape(target, table) for table in sorted(tables)]
     added = dict.fromkeys(sorted(tables), 0)

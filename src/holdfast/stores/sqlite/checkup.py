@@ -295,10 +295,7 @@ def _number(connection: sqlite3.Connection, statement: str) -> int:
 def copy_to(connection: sqlite3.Connection, path: Path, target: Path) -> None:
     """Copy the store as the connection sees it; the target appears whole or not at all.
 
-    Args:
-        connection: One that reads the store.
-        path: Where the store is, so that it is not written over.
-        target: Where the copy goes; an older copy there is replaced.
+    The store at the path is not written over; an older copy at the target is.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:

@@ -84,10 +84,7 @@ def waiting_spellings(connection: sqlite3.Connection) -> str:
 def words_with(text: str, part: str, most: int) -> list[str]:
     """Return the first distinct words of a text that hold a part.
 
-    Args:
-        text: Words, each between two separators.
-        part: What to look for.
-        most: Words that are enough.
+    Each word stands between two separators.
     """
     found: dict[str, None] = {}
     at = text.find(part)
@@ -116,12 +113,7 @@ _MERGE = "INSERT INTO message_words(message_words, rank) VALUES ('merge', ?)"
 
 
 def merge_some(connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
-    """Merge some pages if it is time after rows of the index were written or taken out.
-
-    Args:
-        connection: The one that writes.
-        rows: The messages by id, in order, with their texts.
-    """
+    """Merge some pages if it is time after rows of the index were written or taken out."""
     if not rows or rows[0][0] // _EVERY == (rows[-1][0] + 1) // _EVERY:
         return
     characters = sum([len(text) for _, text in rows])
@@ -293,13 +285,7 @@ class Vocabulary:
     def holding(
         self, reading: IndexReading, parts: Sequence[str], most: int
     ) -> dict[str, list[str]] | None:
-        """Return stored words that hold each part, or None when there are too many to hold.
-
-        Args:
-            reading: The store.
-            parts: What to look for.
-            most: Words for each part.
-        """
+        """Return stored words that hold each part, or None when there are too many to hold."""
         held = self._held
         if held is not None:
             held = _continued(reading, held)

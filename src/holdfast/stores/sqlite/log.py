@@ -122,11 +122,7 @@ def write(
 ) -> tuple[Entry, ...]:
     """Add the rows of a batch and return them as entries.
 
-    Args:
-        connection: The one that writes.
-        place: The session.
-        batch: What `prepare` returned.
-        index: Where the words go; None for derived messages.
+    The words of derived messages go into no index.
     """
     if not batch.drafts:
         return ()
@@ -232,12 +228,7 @@ def grown_by(
 ) -> LogPlace:
     """Make the session longer by the batch and return where the batch goes.
 
-    Args:
-        connection: The one that writes.
-        id_: The session.
-        batch: What will be written.
-        usage: What the messages cost, added to the session's totals.
-        size: How long the session must be for it.
+    What the messages cost is added to its totals. With a `size`, it must be that long before.
     """
     row = connection.execute(_FIND, (to_text(id_),)).fetchone()
     if row is None:
@@ -262,14 +253,7 @@ def latest_of(batch: Batch) -> int:
 
 
 def pin_new(connection: sqlite3.Connection, key: int, first: int, batch: Batch) -> frozenset[int]:
-    """Pin what is to be pinned from the beginning, and return its ids.
-
-    Args:
-        connection: The one that writes.
-        key: Of the session.
-        first: The id of the first message of the batch.
-        batch: What was written.
-    """
+    """Pin what is to be pinned from the beginning, and return its ids."""
     chosen = [first + offset for offset, draft in enumerate(batch.drafts) if draft.pinned]
     if chosen:
         connection.executemany(

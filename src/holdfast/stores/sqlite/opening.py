@@ -68,10 +68,7 @@ def open_file(path: Path, patience: LockPatience, *, read_only: bool = False) ->
 
     A file that must not be written is opened for reading.
 
-    Args:
-        path: The file.
-        patience: How long to wait for others.
-        read_only: Whether it must stay as it is although it could be written.
+    With `read_only`, it stays as it is although it could be written.
     """
     if sqlite3.sqlite_version_info < _OLDEST:
         wanted = ".".join(map(str, _OLDEST))

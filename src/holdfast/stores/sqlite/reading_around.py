@@ -65,10 +65,7 @@ class Copied:
 def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Path) -> Copied:
     """Copy what can be read of every table.
 
-    Args:
-        source: The damaged file.
-        target: A fresh one.
-        file: The damaged file again, to look at its pages.
+    The file is the damaged one again, to look at its pages.
     """
     counts: dict[str, int] = {}
     gaps: dict[str, int] = {}

@@ -295,11 +295,7 @@ def trash_sessions(
 ) -> int:
     """Put sessions into the trash; returns how many were not there yet.
 
-    Args:
-        connection: The one that writes.
-        ids: The sessions.
-        at: The time.
-        used_since: Leaves conversations alone in which anything was said at this time or later.
+    Conversations in which anything was said at `used_since` or later are left alone.
     """
     return sum(
         connection.execute(

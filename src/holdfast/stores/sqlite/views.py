@@ -75,12 +75,7 @@ def show_change(
 ) -> Head:
     """Write what a change derives, its view and the record of the pass.
 
-    Args:
-        connection: The one that writes.
-        place: The session whose window changes.
-        change: The change with its drafts made ready.
-        late: Spans of what was said after the change was computed.
-        parent: The view that shows now.
+    `late` was said after the change was computed; `parent` is the view that shows now.
     """
     wanted, batch = change
     derived = iter(write(connection, place, batch, None))
@@ -274,11 +269,7 @@ def spawn_child(
 
     A parent that is to end must be live: of two that rotate the same session, one wins.
 
-    Args:
-        connection: The one that writes.
-        spawn: The child.
-        batch: What a rotation derives, made ready.
-        places: What was looked up in the transaction so far.
+    The batch is what a rotation derives.
     """
     parent = spawn.child.parent
     if parent is None:
@@ -336,11 +327,7 @@ def add_all(
 ) -> None:
     """Create the sessions that are new, and write to all of them.
 
-    Args:
-        connection: The one that writes.
-        additions: What is to be added, in order; a child comes behind its parent.
-        batch: The drafts of all of them, made ready.
-        index: Where the words go.
+    A child comes behind its parent.
     """
     places = Places(connection)
     firsts: list[int] = []
