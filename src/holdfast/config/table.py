@@ -214,11 +214,7 @@ KEYS: Mapping[str, Key] = _table(
             int,
             optional=True,
         ),
-        Key(
-            "auxiliary.compression.timeout",
-            "Seconds to wait for a summary.",
-            *_SECONDS,
-        ),
+        Key("auxiliary.compression.timeout", "Seconds to wait for a summary.", *_SECONDS),
         Key(
             "context.engine",
             "Who compacts: compressor, truncate, or the name of a plug-in.",

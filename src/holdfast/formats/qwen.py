@@ -183,11 +183,7 @@ class RecordTree:
                     known = self._known[digest] = keys.take("", record.line)
                     native = SourceMetadata(at=at)
                     yield MessageEvent(
-                        strand=self.strand,
-                        line=record.line,
-                        key=known,
-                        message=told,
-                        native=native,
+                        strand=self.strand, line=record.line, key=known, message=told, native=native
                     )
                 shows.append(known)
         if not shows:

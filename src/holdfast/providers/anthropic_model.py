@@ -116,10 +116,7 @@ class AnthropicModel:
 
             def create(fields: _Fields) -> Message:
                 return shared.client.messages.create(
-                    model=self.name,
-                    max_tokens=self._limit(prompt),
-                    messages=[],
-                    extra_body=fields,
+                    model=self.name, max_tokens=self._limit(prompt), messages=[], extra_body=fields
                 )
 
             return send_request(create, self._sending(prompt, is_reused=shared.has_served))
@@ -132,10 +129,7 @@ class AnthropicModel:
 
             async def create(fields: _Fields) -> Message:
                 return await shared.client.messages.create(
-                    model=self.name,
-                    max_tokens=self._limit(prompt),
-                    messages=[],
-                    extra_body=fields,
+                    model=self.name, max_tokens=self._limit(prompt), messages=[], extra_body=fields
                 )
 
             return await asend_request(create, self._sending(prompt, is_reused=shared.has_served))

@@ -278,10 +278,7 @@ _PROPERTIES: dict[str, dict[str, object]] = {
         "description": "Also look into sessions of sub-agents and tools.",
     },
     "profile": {"type": "string", "description": "Another profile to look into, by name."},
-    "offset": {
-        **_NUMBER,
-        "description": "Where to go on: next_offset of the last result.",
-    },
+    "offset": {**_NUMBER, "description": "Where to go on: next_offset of the last result."},
 }
 
 

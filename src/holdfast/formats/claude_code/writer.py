@@ -128,10 +128,7 @@ def summed(held: MessageEvent | None) -> _Fields:
         text = marked(summary, closed=True)
     line: _Fields = {
         "type": "user",
-        "message": {
-            "role": "user",
-            "content": text,
-        },
+        "message": {"role": "user", "content": text},
         "isVisibleInTranscriptOnly": True,
         "isCompactSummary": True,
     }

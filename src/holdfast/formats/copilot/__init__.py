@@ -118,11 +118,7 @@ def _apart(usage: Usage) -> Usage:
     return replace(usage, input_tokens=max(0, usage.input_tokens - cached))
 
 
-_SIGNS = {
-    "session.start": "sessionId",
-    "user.message": "content",
-    "assistant.message": "content",
-}
+_SIGNS = {"session.start": "sessionId", "user.message": "content", "assistant.message": "content"}
 """The events that give a log away, each with what it holds."""
 _ORIGIN = "copilot"
 _CHANGES = (
@@ -270,11 +266,7 @@ class _Reader:
             yield MetadataUpdated(strand=MAIN, about=about)
 
     def _tell(
-        self,
-        record: SourceRecord,
-        entry: JsonObject,
-        event: JsonObject,
-        message: Message,
+        self, record: SourceRecord, entry: JsonObject, event: JsonObject, message: Message
     ) -> Iterator[Event]:
         name = self._name(entry, event)
         yield from self._begin(name, record.line, About())

@@ -150,12 +150,7 @@ COLUMNS = (
     "active",
     "compacted",
 )
-ROLES = {
-    "system": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-}
+ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 _STRUCTURED = "\0json:"
 """How content begins that was a list of parts."""
 _ITEMS = ("reasoning_details", "codex_reasoning_items", "codex_message_items")
@@ -270,14 +265,7 @@ _KNOWN = (
     "estimated_cost_usd",
 )
 _RESETS = frozenset(
-    {
-        "session_reset",
-        "session_switch",
-        "idle",
-        "daily",
-        "suspended",
-        "resume_pending_expired",
-    }
+    {"session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"}
 )
 """How a session ended after which its user began anew in the same chat."""
 

@@ -50,12 +50,7 @@ if TYPE_CHECKING:
 
 BLOB = "blobref:"
 """How the address begins of what Kimi keeps in a file of its own: its media type, then its name."""
-_ROLES = {
-    "system": Role.SYSTEM,
-    "user": Role.USER,
-    "assistant": Role.ASSISTANT,
-    "tool": Role.TOOL,
-}
+_ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
 
 
 _MEDIA: Mapping[str, Literal["image", "audio", "video"]] = {

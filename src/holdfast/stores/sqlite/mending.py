@@ -186,8 +186,7 @@ def _mend_body(
         message = _readable(ROLES[role], found, fetch)
         whole = put_message_blobs(connection, message, is_whole=True)
     connection.execute(
-        "UPDATE messages SET role = ?, body = ?, whole = ? WHERE id = ?",
-        (role, mended, whole, id_),
+        "UPDATE messages SET role = ?, body = ?, whole = ? WHERE id = ?", (role, mended, whole, id_)
     )
 
 

@@ -180,11 +180,7 @@ def _needed(connection: sqlite3.Connection, gone: Collection[int]) -> set[int]:
 
 
 def _delete_some(
-    connection: sqlite3.Connection,
-    key: int,
-    after: int,
-    needed: Collection[int],
-    index: WordIndex,
+    connection: sqlite3.Connection, key: int, after: int, needed: Collection[int], index: WordIndex
 ) -> int | None:
     """Delete the next messages of a session; returns the position reached, or None at the end."""
     note = connection.execute("SELECT value FROM meta WHERE key = ?", (f"{_NOTE}{key}",)).fetchone()

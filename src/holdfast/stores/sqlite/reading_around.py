@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_NUMBERED = (
-    "sessions",
-    "messages",
-    "views",
-    "compactions",
-    "leases",
-    "caller_keys",
-    "set_aside",
-)
+_NUMBERED = ("sessions", "messages", "views", "compactions", "leases", "caller_keys", "set_aside")
 _KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
 _NEAR = 2_000
 """Rows that are tried one by one after a damaged one; a page holds fewer."""

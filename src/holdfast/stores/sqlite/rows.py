@@ -280,10 +280,7 @@ def put_blobs(connection: sqlite3.Connection, blobs: Mapping[bytes, tuple[int, b
 
 
 def fetcher(
-    connection: sqlite3.Connection,
-    *,
-    is_remembering: bool = True,
-    ahead: Iterable[bytes] = (),
+    connection: sqlite3.Connection, *, is_remembering: bool = True, ahead: Iterable[bytes] = ()
 ) -> Callable[[bytes], bytes]:
     """Return a function that reads blobs.
 
