@@ -388,7 +388,15 @@ def read_documents_tolerantly(
         if not key:
             messages.append(record)
             continue
-        yield from _told_one(record, key, name, count)
+        try:
+            document = read_conversation(record, key, name)
+        except DecodeError as error:
+            yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
+        else:
+            if document is None:
+                yield from _told([record], name, count)
+            else:
+                yield from document_events(document, strand=_strand(count), line=record.line)
         count += 1
     if messages:
         yield from _told(messages, name, count)
@@ -457,19 +465,6 @@ def _records(
         else:
             reason = f"expected an object, found {kind_of(each.value)}"
             problems.append(Problem(each.line, reason, each.file))
-
-
-def _told_one(record: SourceRecord, key: str, name: str, count: int) -> Iterator[Event]:
-    """Yield the events of an object with a conversation at the line that it stands on."""
-    try:
-        document = read_conversation(record, key, name)
-    except DecodeError as error:
-        yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
-        return
-    if document is None:
-        yield from _told([record], name, count)
-    else:
-        yield from document_events(document, strand=_strand(count), line=record.line)
 
 
 def _told(records: Sequence[SourceRecord], name: str, count: int) -> Iterator[Event]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.recall.folding import WORD, plain
@@ -128,7 +128,20 @@ def best_pieces(sources: Sequence[Source], query: Query) -> list[MessagePiece]:
         ),
         key=lambda piece: (-piece.score, piece.source, piece.start),
     )
-    return list(islice(_different(sources, ranked), _MOST))
+    different: list[MessagePiece] = []
+    seen: list[frozenset[str]] = []
+    for piece in ranked:
+        text = sources[piece.source].text[piece.start : piece.end]
+        words = frozenset(WORD.findall(text.lower()))
+        if len(words) > _BRIEF:
+            # What repeats a better piece nearly word for word is left out.
+            if any(len(words & other) > _ALIKE * len(words | other) for other in seen):
+                continue
+            seen.append(words)
+        different.append(piece)
+        if len(different) == _MOST:
+            break
+    return different
 
 
 def _cut(number: int, text: str) -> Iterator[MessagePiece]:
@@ -217,19 +230,6 @@ def _with_neighbors(
             score = max(score, _END * (top or 1.0))
         scores.append(score * source.weight)
     return scores
-
-
-def _different(sources: Sequence[Source], ranked: Sequence[MessagePiece]) -> Iterator[MessagePiece]:
-    """Leave out what repeats a better piece nearly word for word."""
-    seen: list[frozenset[str]] = []
-    for piece in ranked:
-        text = sources[piece.source].text[piece.start : piece.end]
-        words = frozenset(WORD.findall(text.lower()))
-        if len(words) > _BRIEF:
-            if any(len(words & other) > _ALIKE * len(words | other) for other in seen):
-                continue
-            seen.append(words)
-        yield piece
 
 
 def pieced(text: str, pieces: Iterable[MessagePiece]) -> str:
