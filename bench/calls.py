@@ -17,7 +17,7 @@ from bench.transcripts import SIZES, transcript
 from holdfast.conversation.window import LiveWindow
 from holdfast.ports import Prompt
 from holdfast.session import Entry, Head, Kind, Refreshed, Session, SessionState, Usage
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.usage_accounting import UsageAccounting
 

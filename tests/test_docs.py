@@ -27,7 +27,7 @@ from holdfast.engines import Engine, EngineDeps
 from holdfast.formats import FORMATS
 from holdfast.session import Session
 from holdfast.summary.record import HEADINGS
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.tokens import Scale
 from holdfast.transcript import Transcript, shape
 from holdfast.wire import DIALECTS, Body

@@ -16,7 +16,7 @@ from holdfast.recall.shapes import written
 from holdfast.recall.wording import words_of
 from holdfast.session import Draft, Session
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.tokens import Estimator
 from holdfast.wire.message_list import read_messages
 

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from holdfast.conversation.searching import SessionSearch
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ _MOVED = {
     "CallableSummarizer": "holdfast.providers",
     "ExactCounter": "holdfast.providers",
     "OpenAISummarizer": "holdfast.providers",
-    "SystemClock": "holdfast.system.system_clock",
+    "SystemClock": "holdfast.system",
 }
 
 

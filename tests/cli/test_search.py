@@ -11,9 +11,8 @@ import pytest
 import holdfast
 from holdfast.cli.screen import OutputScreen
 from holdfast.cli.search import hits_drawn
-from holdfast.recall.asked import Told
 from holdfast.recall.shapes import Excerpt, Excerpts
-from holdfast.recall.values import MatchTier
+from holdfast.recall.values import MatchTier, Told
 from holdfast.session import Draft, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Summary, Text
 from holdfast.views.words import cells

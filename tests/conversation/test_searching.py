@@ -543,16 +543,16 @@ def test_a_look_around_one_message_reads_few_rows_of_a_long_session(
 
 def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return a function that tells how many messages were unpacked since."""
-    from holdfast.stores.sqlite import windows
+    from holdfast.stores.sqlite import log
 
     unpacked: list[object] = []
-    unpack = windows.unpack
+    unpack = log.unpack
 
     def count(*args: object) -> object:
         unpacked.append(args)
         return unpack(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(windows, "unpack", count)
+    monkeypatch.setattr(log, "unpack", count)
     return lambda: len(unpacked)
 
 

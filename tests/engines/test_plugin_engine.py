@@ -18,7 +18,7 @@ from holdfast.engines.plugin_engine import PluginEngine
 from holdfast.engines.plugin_thread import PluginThread
 from holdfast.ports import WindowEngine
 from holdfast.redaction import redact
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.testing.builders import assistant, step, system, user
 from holdfast.tokens import Load
 from holdfast.transcript import (

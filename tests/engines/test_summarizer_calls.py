@@ -96,7 +96,7 @@ def test_a_program_ends_although_a_summarizer_hangs() -> None:
     program = """
 import asyncio, time
 from holdfast.providers import CallableSummarizer
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.engines import SummarizerFallback
 from holdfast.summary import Ask
 ask = Ask(prompt="p", max_tokens=10, purpose="first", step=1, steps=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.events import Event, MessageEvent, MetadataUpdated, Problem
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage

@@ -17,8 +17,8 @@ from holdfast.formats.events import (
     StrandStarted,
     with_native,
 )
+from holdfast.formats.reading import read_documents_tolerantly
 from holdfast.formats.source import stream_records
-from holdfast.formats.tolerant_stream import read_documents_tolerantly
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
 from tests.formats.samples import sample

@@ -151,7 +151,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from holdfast.memory_providers.embedding import Embedder
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.memory_providers.vector_memory import VectorFile
 from holdfast.memory_providers.vector_memory import VectorMemory
 memory = VectorMemory(VectorFile(Path(sys.argv[1])), Embedder(Path(sys.argv[2])), SystemClock())

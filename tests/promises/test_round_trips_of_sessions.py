@@ -18,8 +18,8 @@ from holdfast.compaction.repair import repair
 from holdfast.formats import Document, write
 from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.events import MessageEvent
+from holdfast.formats.reading import read_tolerantly
 from holdfast.formats.source import stream_records
-from holdfast.formats.tolerant_stream import read_tolerantly
 from holdfast.session import Fork, Usage
 from holdfast.transcript import (
     Media,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall.arguments import SearchArguments, read_arguments
-from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scope, Scroll, Wrong
+from holdfast.recall.values import Asked, Browse, Discovery, Inside, Read, Scope, Scroll, Wrong
 from holdfast.transcript import Role
 
 

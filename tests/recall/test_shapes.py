@@ -1,6 +1,5 @@
 """Results say where they are from, what is around, and how to go on."""
 
-from holdfast.recall.asked import ResultLimits, Told, cropped, told, when
 from holdfast.recall.shapes import (
     Beginning,
     ConversationList,
@@ -10,7 +9,7 @@ from holdfast.recall.shapes import (
     Neighborhood,
     OneMessage,
 )
-from holdfast.recall.values import MatchTier
+from holdfast.recall.values import MatchTier, ResultLimits, Told, cropped, told, when
 from holdfast.session import Entry, Kind, Session
 from holdfast.transcript import Message, Role, Text, ToolResult
 

@@ -5,7 +5,6 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.recall.asked import Told
 from holdfast.recall.shapes import (
     BUDGET,
     Beginning,
@@ -18,7 +17,7 @@ from holdfast.recall.shapes import (
     fitted,
     written,
 )
-from holdfast.recall.values import MatchTier
+from holdfast.recall.values import MatchTier, Told
 from holdfast.session import Session
 from holdfast.tokens import Estimator
 from holdfast.transcript import Role

@@ -15,7 +15,7 @@ from holdfast.recall.arguments import (
     read_arguments,
     session_search_tool,
 )
-from holdfast.recall.asked import Wrong
+from holdfast.recall.values import Wrong
 
 STYLES: dict[ToolStyle, type[object]] = {
     "openai": ChatCompletionFunctionToolParam,

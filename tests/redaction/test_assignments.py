@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.redaction.assignments import environment_pass, field_pass
 from holdfast.redaction.sites import find_sites
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 
 
 def environment(text: str) -> list[str]:

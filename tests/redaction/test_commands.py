@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.redaction.assignments import find_flags, flag_pass
 from holdfast.redaction.http import user_flag_pass
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 
 
 def flags(text: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from holdfast.redaction import redact
 from holdfast.redaction.file_formats import crypt_pass, dsn_pass, key_file_pass, manifest_pass
 from holdfast.redaction.sites import find_sites
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 
 dice = random.Random(11)
 CRYPT = "./" + string.ascii_letters + string.digits

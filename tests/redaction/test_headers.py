@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.redaction.http import authorization_pass, bearer_pass, cookie_pass
 from holdfast.redaction.sites import find_sites
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 
 PAIR = base64.b64encode(b"user:pass").decode()
 

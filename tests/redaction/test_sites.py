@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.redaction.sites import SecretKind, Value, find_sites, read_value, whole_value
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 
 
 def found(text: str) -> list[tuple[SecretKind, str, str]]:

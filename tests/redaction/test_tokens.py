@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 from holdfast.redaction.tokens import jwt_pass, short_token_pass, vendor_pass, vendors_by_opening
 
 dice = random.Random(7)

@@ -10,7 +10,7 @@ from holdfast.redaction.http import (
     webhook_pass,
 )
 from holdfast.redaction.sites import find_sites
-from holdfast.redaction.survey import survey
+from holdfast.redaction.spans import survey
 
 HEX = "3f2a9c81b7d64e50aa17cc02e9b45d68"
 

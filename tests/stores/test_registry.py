@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import stores
 from holdfast.errors import ConfigError, StoreError
 from holdfast.ports import REQUIRED, Capability, Store
 from holdfast.session import Session
-from holdfast.stores import registry
+from holdfast.stores import file_of, is_durable, known_schemes, open_url
 from holdfast.stores.memory import MemoryStore
-from holdfast.stores.registry import file_of, is_durable, known_schemes, open_url
 from holdfast.stores.sqlite import SqliteStore
 
 SESSION = Session(id="one", source="test", started=1)
@@ -37,12 +37,12 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install packages that bring stores."""
     here = __name__
     found = [
-        EntryPoint("brought", f"{here}:opened", registry.GROUP),
-        EntryPoint("half", f"{here}:unfinished", registry.GROUP),
-        EntryPoint("absent", "no.such.module:opened", registry.GROUP),
-        EntryPoint("nothing", f"{here}:SESSION", registry.GROUP),
+        EntryPoint("brought", f"{here}:opened", stores.GROUP),
+        EntryPoint("half", f"{here}:unfinished", stores.GROUP),
+        EntryPoint("absent", "no.such.module:opened", stores.GROUP),
+        EntryPoint("nothing", f"{here}:SESSION", stores.GROUP),
     ]
-    monkeypatch.setattr(registry, "_entry_points", lambda: found)
+    monkeypatch.setattr(stores, "_entry_points", lambda: found)
 
 
 @pytest.mark.parametrize("prefix", ["", "sqlite:///"])

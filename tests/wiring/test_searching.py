@@ -9,7 +9,7 @@ import holdfast
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, StoreError
 from holdfast.session import Session
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.wiring.searching import open_profile
 from holdfast.wiring.stores import store_file, store_of
 

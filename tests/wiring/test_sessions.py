@@ -10,7 +10,7 @@ from holdfast.errors import ConfigError, UnknownSession
 from holdfast.session import Draft, Session
 from holdfast.stores.memory import MemoryStore
 from holdfast.stores.sqlite import SqliteStore
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.transcript import Message, Role, Text
 from holdfast.wiring.sessions import SessionCatalog
 from tests.cli.running import run

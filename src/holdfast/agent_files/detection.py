@@ -25,9 +25,8 @@ from holdfast.errors import DecodeError, MissingExtra
 from holdfast.formats.catalog import HEAD, IN_DATABASES, SESSIONS
 from holdfast.formats.events import About, Problem, StrandStarted
 from holdfast.formats.reader import Guess, Style
-from holdfast.formats.reading import detect_source
+from holdfast.formats.reading import detect_source, read_documents_tolerantly, read_tolerantly
 from holdfast.formats.source import JsonSource, SourceRecord, is_too_long, stream_records
-from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly
 from holdfast.wire import DIALECTS
 
 if TYPE_CHECKING:

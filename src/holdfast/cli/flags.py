@@ -241,6 +241,6 @@ def read_moment(
 
 def now_ms() -> int:
     """Return the time that it is now."""
-    from holdfast.system.system_clock import SystemClock
+    from holdfast.system import SystemClock
 
     return SystemClock().moment()

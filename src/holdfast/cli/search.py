@@ -19,8 +19,7 @@ from holdfast.cli.flags import (
 from holdfast.cli.root import Exit, examples
 from holdfast.cli.screen import Styled, screen, show_json, tell
 from holdfast.cli.store import NoSessions, opened_store
-from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Sort, Wrong
-from holdfast.recall.values import meant_sources
+from holdfast.recall.values import Asked, Discovery, Inside, Scope, Sort, Wrong, meant_sources
 from holdfast.transcript import Role
 from holdfast.views.words import cells, clean, clock_time, crop, shortly_ago
 

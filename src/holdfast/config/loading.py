@@ -210,9 +210,7 @@ class Configuration:
 def load(environ: Mapping[str, str], flags: Sequence[Setting] = ()) -> Configuration:
     """Return the configuration: flags over environment over file over defaults.
 
-    Args:
-        environ: The environment variables.
-        flags: What the command line sets, already checked.
+    The flags are checked already.
 
     Raises:
         ConfigError: when anything that is set cannot be used.

@@ -70,27 +70,26 @@ def _kept_key(file: Path) -> bytes:
     """Return the key in a file, looked up once: what a process signed it must know again."""
     with suppress(OSError):
         if not file.exists():
-            _make(file)
+            # Put a new key in place, whole or not at all; whoever was first wins.
+            key = secrets.token_hex(_BYTES).encode() + b"\n"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, draft = mkstemp(prefix=f".{file.name}.", dir=file.parent)
+            try:
+                with os.fdopen(descriptor, "wb") as written:
+                    written.write(key)
+                os.link(draft, file)
+            except FileExistsError:
+                pass
+            except OSError:
+                # Not every file system has links; there a reader may come too early, and do
+                # without.
+                with os.fdopen(
+                    os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+                ) as written:
+                    written.write(key)
+            finally:
+                os.unlink(draft)
         key = file.read_bytes().strip()
         if len(key) >= _FEWEST:
             return key
     return _process_key()
-
-
-def _make(file: Path) -> None:
-    """Put a new key in place, whole or not at all; whoever was first wins."""
-    key = secrets.token_hex(_BYTES).encode() + b"\n"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, draft = mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as written:
-            written.write(key)
-        os.link(draft, file)
-    except FileExistsError:
-        pass
-    except OSError:
-        # Not every file system has links; there a reader may come too early, and do without.
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as written:
-            written.write(key)
-    finally:
-        os.unlink(draft)

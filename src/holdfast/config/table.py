@@ -28,7 +28,7 @@ from holdfast.config.settings import (
 from holdfast.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from holdfast.config.settings import Origin
@@ -214,11 +214,7 @@ KEYS: Mapping[str, Key] = _table(
             int,
             optional=True,
         ),
-        Key(
-            "auxiliary.compression.timeout",
-            "Seconds to wait for a summary.",
-            *_SECONDS,
-        ),
+        Key("auxiliary.compression.timeout", "Seconds to wait for a summary.", *_SECONDS),
         Key(
             "context.engine",
             "Who compacts: compressor, truncate, or the name of a plug-in.",
@@ -425,7 +421,11 @@ def template() -> str:
     section: tuple[str, ...] = ()
     for path, key in KEYS.items():
         *names, leaf = path.split(".")
-        lines += _headings(section, tuple(names))
+        for depth, name in enumerate(names, 1):
+            if section[:depth] != tuple(names[:depth]):
+                if depth == 1:
+                    lines.append("")
+                lines.append(f"{'  ' * (depth - 1)}{name}:")
         section = tuple(names)
         indent = "  " * len(names)
         about = textwrap.wrap(
@@ -462,11 +462,3 @@ def write_template(path: Path, *, force: bool = False) -> None:
     except OSError:
         draft.unlink(missing_ok=True)
         raise
-
-
-def _headings(before: tuple[str, ...], names: tuple[str, ...]) -> Iterator[str]:
-    for depth, name in enumerate(names):
-        if before[: depth + 1] != names[: depth + 1]:
-            if depth == 0:
-                yield ""
-            yield f"{'  ' * depth}{name}:"

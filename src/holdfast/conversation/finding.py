@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from holdfast.ports import Store
     from holdfast.recall import Filters, Hit, Query
-    from holdfast.recall.asked import Discovery, Inside
     from holdfast.recall.passages import MessagePiece
+    from holdfast.recall.values import Discovery, Inside
     from holdfast.session import Entry, Session
     from holdfast.transcript import Message
 

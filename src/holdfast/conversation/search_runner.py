@@ -17,7 +17,6 @@ from holdfast.conversation.finding import (
 from holdfast.conversation.window import NOWHERE
 from holdfast.ports import Listing
 from holdfast.recall import snippet
-from holdfast.recall.asked import CURRENT, Told, Wrong, told
 from holdfast.recall.passages import best_pieces, ends_meant
 from holdfast.recall.shapes import (
     Beginning,
@@ -30,7 +29,7 @@ from holdfast.recall.shapes import (
     Quote,
     QuotedPassages,
 )
-from holdfast.recall.values import MatchTier
+from holdfast.recall.values import CURRENT, MatchTier, Told, Wrong, told
 from holdfast.recall.wording import is_said_by, words_of
 from holdfast.session import Kind, searchable
 from holdfast.transcript import Role
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from holdfast.conversation.window import Presence
     from holdfast.ports import Store
     from holdfast.recall import Query
-    from holdfast.recall.asked import Browse, Discovery, Inside, Scroll
     from holdfast.recall.passages import MessagePiece, Source
+    from holdfast.recall.values import Browse, Discovery, Inside, Scroll
     from holdfast.session import Entry, Session
 
 _AROUND = 5

@@ -20,9 +20,8 @@ from holdfast.errors import HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.ports import Store
 from holdfast.recall.arguments import SearchArguments, read_arguments, session_search_tool
-from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scroll, Wrong
 from holdfast.recall.shapes import fitted, written
-from holdfast.recall.values import moment
+from holdfast.recall.values import Asked, Browse, Discovery, Inside, Read, Scroll, Wrong, moment
 from holdfast.tokens import Estimator
 from holdfast.wire.json_text import arguments_in
 

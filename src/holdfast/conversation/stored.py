@@ -18,7 +18,7 @@ from holdfast.errors import ConfigError, HoldfastError, UnknownSession
 from holdfast.keywords import names_checked
 from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
-from holdfast.recall.asked import Inside, Scope, Sort
+from holdfast.recall.values import Inside, Scope, Sort
 from holdfast.session import Cause, EndReason, Entry, title_from
 from holdfast.wire.openai_chat import merged_roles
 

@@ -35,7 +35,7 @@ from holdfast.formats.json_access import (
     string,
 )
 from holdfast.formats.reader import Format, KeyAllocator, SessionReader, Sign
-from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 _REQUEST = re.compile(r"\A\s*<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>\s*", re.DOTALL)
 _MODEL = re.compile(r"`Model Selection` from .{1,200}? to (.{1,200}?)\.?\s*(?:\n|</|\Z)")

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
 from holdfast.formats.antigravity import ANTIGRAVITY
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.codex.reader import CODEX
-from holdfast.formats.copilot.reader import COPILOT
+from holdfast.formats.claude_code import CLAUDE_CODE
+from holdfast.formats.codex import CODEX
+from holdfast.formats.copilot import COPILOT
+from holdfast.formats.cursor import CURSOR
 from holdfast.formats.cursor.database import CURSOR_CHAT
-from holdfast.formats.cursor.reader import CURSOR
 from holdfast.formats.droid import DROID
 from holdfast.formats.gemini_cli import GEMINI_CLI
-from holdfast.formats.grok.reader import GROK
-from holdfast.formats.hermes.database import HERMES_STATE
-from holdfast.formats.kimi.reader import KIMI
-from holdfast.formats.langgraph.database import LANGGRAPH
+from holdfast.formats.grok import GROK
+from holdfast.formats.hermes import HERMES_STATE
+from holdfast.formats.kimi import KIMI
+from holdfast.formats.langgraph import LANGGRAPH
 from holdfast.formats.mini_swe_agent import MINI_SWE_AGENT_LOG
 from holdfast.formats.openclaw import OPENCLAW, OPENCLAW_DATABASE
-from holdfast.formats.opencode.reader import OPENCODE, OPENCODE_DATABASE
+from holdfast.formats.opencode import OPENCODE, OPENCODE_DATABASE
+from holdfast.formats.openhands import OPENHANDS, OPENHANDS_FOLDER
 from holdfast.formats.openhands.events import OPENHANDS_EVENTS
-from holdfast.formats.openhands.reader import OPENHANDS, OPENHANDS_FOLDER
-from holdfast.formats.pi.reader import PI
+from holdfast.formats.pi import PI
 from holdfast.formats.qwen import QWEN
 from holdfast.formats.reader import SURE, DatabaseReader, Format, Row, SessionReader, Sign, Tables
 from holdfast.formats.swe_agent import SWE_AGENT

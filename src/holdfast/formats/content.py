@@ -31,7 +31,29 @@ def contents(value: object) -> tuple[Text | Media, ...]:
     """Return the words and pictures of a content field: a string, or parts in any spelling."""
     if isinstance(value, str):
         return (Text(value),)
-    return tuple(part for each in sequence(value) for part in _content(each))
+    found: list[Text | Media] = []
+    for each in sequence(value):
+        if isinstance(each, str):
+            found.append(Text(each))
+            continue
+        part = mapping(each)
+        if text := string(part.get("text")):
+            found.append(Text(text))
+        inline = mapping(part.get("inlineData"))
+        payload = string(part.get("data")) or string(inline.get("data"))
+        kind = string(part.get("mimeType")) or string(inline.get("mimeType"))
+        if payload:
+            found.append(Media(media_type=kind, data=payload))
+        image = part.get("image_url")
+        addresses = [part.get("url"), mapping(image).get("url"), image]
+        for url in map(string, (*addresses, *sequence(part.get("image_urls")))):
+            if url.startswith("data:"):
+                header, _, payload = url.removeprefix("data:").partition(",")
+                media_type = header.partition(";")[0] or kind
+                found.append(Media(media_type=media_type, data=payload))
+            elif url:
+                found.append(Media(media_type=kind, url=url))
+    return tuple(found)
 
 
 def words(value: object) -> str:
@@ -65,29 +87,6 @@ def summarized(text: str, origin: str) -> Message:
         (Summary(text if found is None else found.text, origin, claimed=origin == "holdfast"),),
         synthetic=Synthetic.SUMMARY,
     )
-
-
-def _content(value: object) -> Iterator[Text | Media]:
-    if isinstance(value, str):
-        yield Text(value)
-        return
-    part = mapping(value)
-    if text := string(part.get("text")):
-        yield Text(text)
-    inline = mapping(part.get("inlineData"))
-    payload = string(part.get("data")) or string(inline.get("data"))
-    kind = string(part.get("mimeType")) or string(inline.get("mimeType"))
-    if payload:
-        yield Media(media_type=kind, data=payload)
-    addresses = [part.get("url"), mapping(part.get("image_url")).get("url"), part.get("image_url")]
-    for address in (*addresses, *sequence(part.get("image_urls"))):
-        if url := string(address):
-            if not url.startswith("data:"):
-                media = Media(media_type=kind, url=url)
-            else:
-                header, _, payload = url.removeprefix("data:").partition(",")
-                media = Media(media_type=header.partition(";")[0] or kind, data=payload)
-            yield media
 
 
 def decoded(dialect: str, message: JsonObject) -> tuple[Message, ...] | str:

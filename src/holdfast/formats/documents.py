@@ -25,7 +25,7 @@ from holdfast.formats.events import (
     with_native,
     without_native,
 )
-from holdfast.formats.hermes.database import exported, is_failure, settings_of
+from holdfast.formats.hermes import exported, is_failure, settings_of
 from holdfast.formats.json_access import (
     JsonObject,
     is_array,
@@ -38,17 +38,15 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.mini_swe_agent import about_run, answers_known
 from holdfast.formats.reader import Aside, Document, Envelope, Style
-from holdfast.transcript import Message, Role, Text, Thinking, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, Thinking, ToolResult, Transcript
 from holdfast.wire import DIALECTS, Body, with_originals
 from holdfast.wire.provenance import written_labels
-from holdfast.wire.recognition import agreed, dialect_of, is_answer, is_message
+from holdfast.wire.recognition import Verdict, agreed, dialect_of, is_answer, is_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.transcript import Part, Transcript
-    from holdfast.wire.recognition import Verdict
 
 
 def items_of(answer: JsonObject) -> list[dict[str, object]]:
@@ -300,10 +298,7 @@ def document_events(
     prompt that Hermes keeps there is told first, and an answer that a log of requests keeps there
     is told last. Lists and long texts such as the definitions of tools stay behind.
 
-    Args:
-        document: What was read.
-        strand: The strand that it becomes.
-        line: Where in its file it stands; None when its messages are lines of their own.
+    Without a `line`, its messages are lines of their own.
     """
     rest = mapping(None if document.envelope is None else document.envelope.rest)
     if document.format == "mini-swe-agent":
@@ -315,7 +310,17 @@ def document_events(
     if prompt and not (said and said[0][0].role is Role.SYSTEM):
         said.insert(0, (Message(Role.SYSTEM, (Text(prompt),)), _NOTHING))
     if not (said and said[-1][0].role is Role.ASSISTANT):
-        said.extend(_answer(rest))
+        response = mapping(rest.get("response"))
+        answer = answer_in(response)
+        found = decoded("openai", answer) if answer else ()
+        if not isinstance(found, str):
+            native = SourceMetadata(
+                reply=string(response.get("id")),
+                model=string(response.get("model")),
+                usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
+                at=milliseconds(response.get("created")),
+            )
+            said.extend((message, native) for message in found)
     about = document.about or exported(_about(rest), rest, document.transcript)
     yield from _tell(said, about, strand, line)
     yield from document.problems
@@ -348,22 +353,6 @@ def _tell(
 def _apart(message: Message) -> tuple[Message, SourceMetadata]:
     """Return a message, and what its agent wrote about it."""
     return (without_native(message), native_of(message)) if message.extras else (message, _NOTHING)
-
-
-def _answer(rest: JsonObject) -> Sequence[tuple[Message, SourceMetadata]]:
-    """Return the answer to a request that was logged with it."""
-    response = mapping(rest.get("response"))
-    answer = answer_in(response)
-    found = decoded("openai", answer) if answer else ()
-    if not found or isinstance(found, str):
-        return ()
-    native = SourceMetadata(
-        reply=string(response.get("id")),
-        model=string(response.get("model")),
-        usage=tokens_in(mapping(response.get("usage")), rest.get("cost")),
-        at=milliseconds(response.get("created")),
-    )
-    return [(message, native) for message in found]
 
 
 def _about(rest: JsonObject) -> About:

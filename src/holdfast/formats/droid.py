@@ -310,33 +310,6 @@ class _FileReader:
             self._session = about.id
             yield StrandStarted(strand=MAIN, line=line, about=about)
 
-    def _message(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
-        said = mapping(entry.get("message"))
-        if said.get("visibility") == _NOTICE:
-            return
-        found = _decoded(said)
-        if isinstance(found, str):
-            yield Problem(record.line, found, record.file)
-            return
-        own, parent = string(entry.get("id")), string(entry.get("parentId"))
-        model = string(said.get("modelId")) or string(said.get("model"))
-        for message in found:
-            key = self._keys.take(own, record.line)
-            self._window.add(own, key)
-            yield MessageEvent(
-                strand=MAIN,
-                line=record.line,
-                key=key,
-                message=message,
-                native=SourceMetadata(
-                    id=own,
-                    parent="" if parent in {self._last, self._session} else parent,
-                    model=model if message.role is Role.ASSISTANT else "",
-                    at=milliseconds(entry.get("timestamp")),
-                ),
-            )
-            self._last = parent = own
-
     def _compaction(self, line: int, entry: JsonObject) -> Iterator[Event]:
         summary = entry.get("summary")
         text = string(entry.get("summaryText")) or words(mapping(summary).get("body") or summary)
@@ -358,35 +331,53 @@ class _FileReader:
         shows = self._window.show([(own, key), *kept])
         yield CompactionEvent(strand=MAIN, line=line, id=f"{key}/fold", shows=shows, at=at)
 
-
-def _decoded(said: JsonObject) -> tuple[Message, ...] | str:
-    """Return what a message says, with the thoughts that stand beside its content."""
-    content = said.get("content")
-    thoughts = tuple(_thoughts(said))
-    if content is None and thoughts:
-        content = list[object]()
-    found = decoded("anthropic", {"role": said.get("role"), "content": content})
-    if isinstance(found, str) or not thoughts or said.get("role") != "assistant":
-        return found
-    first = found[0] if found else Message(Role.ASSISTANT)
-    known = {each.text for each in thoughts}
-    rest = (p for p in first.parts if not (isinstance(p, Thinking) and p.text in known))
-    return (replace(first, parts=(*thoughts, *rest)), *found[1:])
-
-
-def _thoughts(said: JsonObject) -> Iterator[Thinking]:
-    text, sealed = (
-        string(said.get("openaiReasoningSummary")),
-        string(said.get("openaiEncryptedContent")),
-    )
-    if sealed:
-        item = {"type": "reasoning", "id": string(said.get("openaiReasoningId"))}
-        summary = [{"type": "summary_text", "text": text}] if text else []
-        found = decoded("responses", {**item, "summary": summary, "encrypted_content": sealed})
-        for message in () if isinstance(found, str) else found:
-            yield from (part for part in message.parts if isinstance(part, Thinking))
-    elif text := text or string(said.get("chatCompletionReasoningContent")):
-        yield Thinking(text)
+    def _message(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
+        said = mapping(entry.get("message"))
+        if said.get("visibility") == _NOTICE:
+            return
+        content = said.get("content")
+        thoughts: list[Thinking] = []
+        text, sealed = (
+            string(said.get("openaiReasoningSummary")),
+            string(said.get("openaiEncryptedContent")),
+        )
+        if sealed:
+            item = {"type": "reasoning", "id": string(said.get("openaiReasoningId"))}
+            summary = [{"type": "summary_text", "text": text}] if text else []
+            found = decoded("responses", {**item, "summary": summary, "encrypted_content": sealed})
+            for message in () if isinstance(found, str) else found:
+                thoughts.extend(part for part in message.parts if isinstance(part, Thinking))
+        elif text := text or string(said.get("chatCompletionReasoningContent")):
+            thoughts.append(Thinking(text))
+        if content is None and thoughts:
+            content = list[object]()
+        found = decoded("anthropic", {"role": said.get("role"), "content": content})
+        if not isinstance(found, str) and thoughts and said.get("role") == "assistant":
+            first = found[0] if found else Message(Role.ASSISTANT)
+            known = {each.text for each in thoughts}
+            rest = (p for p in first.parts if not (isinstance(p, Thinking) and p.text in known))
+            found = (replace(first, parts=(*thoughts, *rest)), *found[1:])
+        if isinstance(found, str):
+            yield Problem(record.line, found, record.file)
+            return
+        own, parent = string(entry.get("id")), string(entry.get("parentId"))
+        model = string(said.get("modelId")) or string(said.get("model"))
+        for message in found:
+            key = self._keys.take(own, record.line)
+            self._window.add(own, key)
+            yield MessageEvent(
+                strand=MAIN,
+                line=record.line,
+                key=key,
+                message=message,
+                native=SourceMetadata(
+                    id=own,
+                    parent="" if parent in {self._last, self._session} else parent,
+                    model=model if message.role is Role.ASSISTANT else "",
+                    at=milliseconds(entry.get("timestamp")),
+                ),
+            )
+            self._last = parent = own
 
 
 DROID = SessionReader(

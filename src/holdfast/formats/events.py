@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.session import Usage
+from holdfast.session import Fork, Usage
 from holdfast.transcript import NO_EXTRAS, Message
 from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
-    from holdfast.session import Fork
 
 MAIN = ""
 """The strand of a file that holds one conversation."""
@@ -152,10 +151,7 @@ Event: TypeAlias = (
 def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> Message:
     """Return the message with what its agent wrote about it, so that it can be written back.
 
-    Args:
-        message: The message.
-        native: What its agent wrote about it.
-        mark: The prefix hash that an import keeps with it.
+    `mark` is the prefix hash that an import keeps with it.
     """
     # One by one, in place of a dictionary of all that is filtered: every message goes through here.
     fields: dict[str, object] = {}
@@ -220,9 +216,7 @@ def without_native(message: Message) -> Message:
 def prefixed(event: Event, own: str) -> Event:
     """Return an event of one file as it is called among those of others.
 
-    Args:
-        event: What a file tells as if there were no other.
-        own: What comes before all names of that file.
+    `own` comes before all names of that file.
     """
     if isinstance(event, MessageEvent):
         # Made anew, which is quicker than replacing: most events are of this kind.

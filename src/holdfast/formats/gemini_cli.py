@@ -35,7 +35,7 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.reader import LIKELY, SURE, Format, KeyAllocator, SessionReader, Sign
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Content, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Content, Part
 
 _FAILED = frozenset(["error", "cancelled"])
 _SNAPSHOT = "<state_snapshot>"
@@ -78,7 +77,20 @@ class MessageGrowth:
         """
         self.speaker = string(entry.get("type"))
         role = Role.USER if self.speaker == "user" else Role.ASSISTANT
-        told = _parts(entry.get("content") or entry.get("parts"), role)
+        content = entry.get("content") or entry.get("parts")
+        if isinstance(content, str):
+            told = (Text(content),) if content else ()
+        elif not content:
+            told = ()
+        else:
+            listed = content if is_array(content) else [content]
+            speaker = "user" if role is Role.USER else "model"
+            parts = [{"text": part} if isinstance(part, str) else part for part in listed]
+            found = decoded("gemini", {"role": speaker, "parts": parts})
+            if isinstance(found, str):
+                told = contents(listed)
+            else:
+                told = tuple(part for message in found for part in message.parts)
         listed = mappings(entry.get("thoughts"))
         titles = [(string(e.get("subject")), string(e.get("description"))) for e in listed]
         thoughts = tuple(
@@ -182,20 +194,6 @@ def usage_of(entry: JsonObject) -> Usage | None:
     sent = count(tokens.get("input")) + count(tokens.get("tool"))
     wrote = count(tokens.get("output")) + count(tokens.get("thoughts"))
     return Usage(1, max(0, sent - read), wrote, read)
-
-
-def _parts(content: object, role: Role) -> tuple[Part, ...]:
-    if isinstance(content, str):
-        return (Text(content),) if content else ()
-    if not content:
-        return ()
-    listed = content if is_array(content) else [content]
-    speaker = "user" if role is Role.USER else "model"
-    parts = [{"text": part} if isinstance(part, str) else part for part in listed]
-    found = decoded("gemini", {"role": speaker, "parts": parts})
-    if isinstance(found, str):
-        return contents(listed)
-    return tuple(part for message in found for part in message.parts)
 
 
 _SPEAKERS = frozenset(["user", "gemini", "model"])

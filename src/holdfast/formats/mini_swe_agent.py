@@ -28,14 +28,13 @@ from holdfast.formats.events import (
 from holdfast.formats.json_access import JsonObject, count, mapping, milliseconds, string, usage_in
 from holdfast.formats.reader import Format, SessionReader, Sign
 from holdfast.formats.window_tracking import WindowTracker
-from holdfast.transcript import NO_EXTRAS, Message, Role, Text, Thinking, ToolResult
+from holdfast.transcript import NO_EXTRAS, Message, Part, Role, Text, Thinking, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 _DIALECT = "openai"
 
@@ -50,9 +49,7 @@ def about_run(rest: JsonObject, messages: Iterable[Message]) -> About:
 
     A task is worked on in many runs, so a run is known by its task and its first answer.
 
-    Args:
-        rest: What stands beside the messages.
-        messages: As `answers_known` returns them.
+    The messages are as `answers_known` returns them.
     """
     info = mapping(rest.get("info"))
     task = string(rest.get("instance_id"))

@@ -27,7 +27,7 @@ from holdfast.formats.events import (
     StrandStarted,
 )
 from holdfast.formats.json_access import count, is_object, mapping, milliseconds, parsed, string
-from holdfast.formats.pi.reader import read_pi, recognize_pi
+from holdfast.formats.pi import read_pi, recognize_pi
 from holdfast.formats.pi.writer import write_openclaw
 from holdfast.formats.reader import DatabaseReader, Format, SessionReader, Sign, parents_first
 from holdfast.formats.source import SourceRecord, stream_records
@@ -65,13 +65,25 @@ _NODE_COLUMNS = (
 )
 
 
+_NAMED_IN_JSON = {
+    "label": "label",
+    "display_name": "displayName",
+    "parent_session_key": "parentSessionKey",
+    "spawned_by": "spawnedBy",
+    "model": "model",
+}
+
+
 def abouts(query: DatabaseQuery) -> Mapping[str, About]:
     """Return what is known of each session, by its id, in the order in which they began."""
-    nodes: dict[str, Row] = {
-        string(row.get("session_key")): _node(row)
-        for table in _NODES
-        for row in query.rows(table, _NODE_COLUMNS)
-    }
+    nodes: dict[str, Row] = {}
+    for table in _NODES:
+        for row in query.rows(table, _NODE_COLUMNS):
+            # What only its JSON says counts where there is no column for it.
+            entry = mapping(parsed(row.get("entry_json")))
+            said = {name: entry.get(key) for name, key in _NAMED_IN_JSON.items()}
+            held = {name: value for name, value in row.items() if value is not None}
+            nodes[string(row.get("session_key"))] = {**said, **held}
     windows: dict[str, Row] = {}
     for table in WINDOWS:
         for row in query.rows(table, _WINDOW_COLUMNS, order=("created_at", "session_id")):
@@ -95,20 +107,6 @@ def abouts(query: DatabaseQuery) -> Mapping[str, About]:
         known = bool(parent) and parent != own
         found[own] = replace(about, parent=parent, fork=fork) if known else about
     return found
-
-
-def _node(row: Row) -> Row:
-    """Return a conversation, with what only its JSON says where there is no column for it."""
-    entry = mapping(parsed(row.get("entry_json")))
-    names = {
-        "label": "label",
-        "display_name": "displayName",
-        "parent_session_key": "parentSessionKey",
-        "spawned_by": "spawnedBy",
-        "model": "model",
-    }
-    said = {name: entry.get(key) for name, key in names.items()}
-    return {**said, **{name: value for name, value in row.items() if value is not None}}
 
 
 def _origin(row: Row, node: Row, families: Mapping[str, Iterable[Row]]) -> tuple[str, Fork | None]:

@@ -161,7 +161,13 @@ class RecordTree:
         payload = mapping(entry.get("systemPayload"))
         at = milliseconds(entry.get("timestamp"))
         shows: list[str] = []
-        has_summary = not self._is_summed_up(payload.get("compressedHistory"))
+        # A fast compression only clears results: the history still begins as before.
+        first = next(iter(self._tree.window_at(self._at)), None)
+        has_summary = first is not None and any(
+            self._known.get(_words(role, content.get("parts"))) == first
+            for content in mappings(payload.get("compressedHistory"))
+            for role in (_ROLES.get(string(content.get("role")), Role.USER),)
+        )
         for content in mappings(payload.get("compressedHistory")):
             found = decoded("gemini", content)
             if isinstance(found, str):
@@ -177,11 +183,7 @@ class RecordTree:
                     known = self._known[digest] = keys.take("", record.line)
                     native = SourceMetadata(at=at)
                     yield MessageEvent(
-                        strand=self.strand,
-                        line=record.line,
-                        key=known,
-                        message=told,
-                        native=native,
+                        strand=self.strand, line=record.line, key=known, message=told, native=native
                     )
                 shows.append(known)
         if not shows:
@@ -198,18 +200,6 @@ class RecordTree:
             trigger=_TRIGGERS.get(string(figures.get("triggerReason")), ""),
             tokens_before=count(figures.get("originalTokenCount")) or None,
             tokens_after=count(figures.get("newTokenCount")) or None,
-        )
-
-    def _is_summed_up(self, history: object) -> bool:
-        """Say whether a history has a summary: a fast compression only clears results.
-
-        It then still begins as before.
-        """
-        first = next(iter(self._tree.window_at(self._at)), None)
-        return first is None or all(
-            self._known.get(_words(role, content.get("parts"))) != first
-            for content in mappings(history)
-            for role in (_ROLES.get(string(content.get("role")), Role.USER),)
         )
 
 
@@ -334,10 +324,19 @@ class _Reader:
         entry = mapping(record.value)
         own = string(entry.get("uuid"))
         is_answer = message.role is Role.ASSISTANT
-        usage = _usage(mapping(entry.get("usageMetadata")))
-        if own in self._paid or not is_answer:
-            usage = None
-        if usage is not None:
+        fields = mapping(entry.get("usageMetadata"))
+        sent = count(fields.get("promptTokenCount"))
+        cached = count(fields.get("cachedContentTokenCount"))
+        received = count(fields.get("candidatesTokenCount"))
+        thought = count(fields.get("thoughtsTokenCount"))
+        whole = count(fields.get("totalTokenCount"))
+        # Gemini counts thoughts apart. What came in OpenAI's form, as most does, has them among the
+        # rest, and only the total tells which it is.
+        if not whole or sent + received + thought <= whole:
+            received += thought
+        usage = None
+        if is_answer and own not in self._paid and (sent or received):
+            usage = Usage(1, max(sent - cached, 0), received, min(cached, sent))
             self._paid.add(own)
         subtype = string(entry.get("subtype"))
         return MessageEvent(
@@ -380,25 +379,6 @@ class _Reader:
                 yield from tree.fold(record, self._keys)
             case _:
                 return
-
-
-def _usage(fields: JsonObject) -> Usage | None:
-    """Return what an answer cost: tokens read from the cache stand among those that were sent."""
-    sent, cached = (
-        count(fields.get("promptTokenCount")),
-        count(fields.get("cachedContentTokenCount")),
-    )
-    received, thought = (
-        count(fields.get("candidatesTokenCount")),
-        count(fields.get("thoughtsTokenCount")),
-    )
-    # Gemini counts thoughts apart. What came in OpenAI's form, as most does, has them among the
-    # rest, and only the total tells which it is.
-    if not (whole := count(fields.get("totalTokenCount"))) or sent + received + thought <= whole:
-        received += thought
-    if not sent and not received:
-        return None
-    return Usage(1, max(sent - cached, 0), received, min(cached, sent))
 
 
 QWEN = SessionReader(

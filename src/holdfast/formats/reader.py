@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
 
 from holdfast.errors import HoldfastError
 from holdfast.formats.events import CompactionEvent, MessageEvent, RewindEvent, SourceMetadata
-from holdfast.transcript import Message, Role, Summary, Synthetic
+from holdfast.transcript import Message, Role, Summary, Synthetic, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import About, Event, Problem
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Transcript
 
 SURE = 1.0
 """For a signature that no other format has."""
@@ -108,12 +107,6 @@ class DatabaseQuery(Protocol):
 
         Columns that the table does not have are left out, because each release of an agent adds
         some. A table that is not there has no rows.
-
-        Args:
-            table: its name.
-            columns: which of them are wanted.
-            where: values that columns must have.
-            order: the columns that rows are sorted by.
         """
         ...
 
@@ -235,7 +228,22 @@ class _SummarySplitter:
         yield from self.flush()
         match event:
             case MessageEvent(message=message) if message.summary is not None:
-                yield from self._told(event)
+                message = event.message
+                parts = tuple(part for part in message.parts if isinstance(part, Summary))
+                rest = tuple(part for part in message.parts if not isinstance(part, Summary))
+                summary = Message(Role.USER, parts, synthetic=Synthetic.SUMMARY)
+                if not rest:
+                    lone = message if message.role is Role.USER else summary
+                    yield replace(event, message=lone)
+                else:
+                    name = f"{event.key}/summary"
+                    self._names[event.key] = name
+                    native = SourceMetadata(at=event.native.at)
+                    apart = replace(event, key=name, message=summary, native=native)
+                    self._held = (
+                        apart,
+                        replace(event, message=replace(message, parts=rest, synthetic=None)),
+                    )
             case CompactionEvent() | RewindEvent():
                 yield replace(event, shows=self._shown(event.shows))
             case _:
@@ -245,21 +253,6 @@ class _SummarySplitter:
         """Return what was held: no compaction of it will come."""
         held, self._held = self._held, None
         yield from held or ()
-
-    def _told(self, told: MessageEvent) -> Iterator[Event]:
-        message = told.message
-        parts = tuple(part for part in message.parts if isinstance(part, Summary))
-        rest = tuple(part for part in message.parts if not isinstance(part, Summary))
-        summary = Message(Role.USER, parts, synthetic=Synthetic.SUMMARY)
-        if not rest:
-            lone = message if message.role is Role.USER else summary
-            yield replace(told, message=lone)
-            return
-        name = f"{told.key}/summary"
-        self._names[told.key] = name
-        native = SourceMetadata(at=told.native.at)
-        apart = replace(told, key=name, message=summary, native=native)
-        self._held = apart, replace(told, message=replace(message, parts=rest, synthetic=None))
 
     def _shown(self, keys: Sequence[str]) -> tuple[str, ...]:
         if self._names.keys().isdisjoint(keys):

@@ -1,7 +1,12 @@
-"""Reads a text into documents, whatever it is, and writes a transcript back into one."""
+"""Reads a text into documents, whatever it is, and writes a transcript back into one.
+
+A stream is told as it is read, with damage among its records: what cannot be read is told as a
+problem at its place, and what comes after it is read all the same. An import takes what it can get.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,29 +23,31 @@ from holdfast.formats.catalog import (
 from holdfast.formats.documents import (
     SYSTEM_KEYS,
     ConversationPlace,
+    document_events,
     dump,
     find_conversation,
+    key_of,
     read_list,
     read_object,
     window_events,
     write_back,
 )
-from holdfast.formats.events import About, Problem, native_of, with_native, without_native
+from holdfast.formats.events import MAIN, About, Problem, native_of, with_native, without_native
 from holdfast.formats.json_access import JsonObject, as_json, is_object, kind_of, mapping, string
-from holdfast.formats.reader import Document, Guess, ReadOnlyFormat, Style, derived_uuid
+from holdfast.formats.reader import SURE, Document, Guess, ReadOnlyFormat, Style, derived_uuid
 from holdfast.formats.replay import replay
-from holdfast.formats.source import parse
+from holdfast.formats.source import JsonSource, SourceRecord, parse
 from holdfast.wire import DIALECTS
 from holdfast.wire.recognition import agreed, dialect_of, is_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.catalog import SessionReader
     from holdfast.formats.events import Event
     from holdfast.formats.reader import Document, Format
-    from holdfast.formats.source import JsonSource, SourceRecord
     from holdfast.transcript import Message, Transcript
+
 
 _EXPECTED = (
     "expected messages with roles, an object with `messages`, `input`, `contents` or "
@@ -152,10 +159,7 @@ def read_source(source: JsonSource, *, format: str = "auto") -> tuple[Document, 
 def read_conversation(record: SourceRecord, key: str, name: str) -> Document | None:
     """Read one object as a provider's document; None when the name is not one of those.
 
-    Args:
-        record: The object.
-        key: Where in it the conversation is.
-        name: The format it is taken for, whatever it looks like.
+    It is taken for the format that is named, whatever it looks like.
     """
     dialect = _DIALECT_OF.get(name)
     if dialect is None:
@@ -260,24 +264,23 @@ def _read_documents(source: JsonSource, name: str) -> tuple[Document, ...]:
         values = [record.value for record in source.records]
         dialect = wanted or agreed(dialect_of(values), "--format")
         return (read_list(values, dialect, source.style, lines=source.layout != "array"),)
-    return tuple(_read_one(record, source, name, wanted) for record in source.records)
-
-
-def _read_one(record: SourceRecord, source: JsonSource, name: str, wanted: str) -> Document:
-    entry = mapping(record.value)
-    place = find_conversation(entry)
-    if place is None:
-        problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
-        raise DecodeError(name, f"line {record.line}", problem)
-    dialect = _spoken_in(entry, name, wanted or place.agreed())
-    known = name or _name_of(entry, replace(place, dialect=dialect))
-    try:
-        return read_object(entry, place.key, dialect, source.style, name=known)
-    except DecodeError as error:
-        if len(source.records) == 1:
-            raise
-        path = f"line {record.line}: {error.path}"
-        raise DecodeError(error.dialect, path, error.problem) from error
+    documents: list[Document] = []
+    for record in source.records:
+        entry = mapping(record.value)
+        place = find_conversation(entry)
+        if place is None:
+            problem = f"this holds no conversation: {_sketch(source)}; {_EXPECTED}"
+            raise DecodeError(name, f"line {record.line}", problem)
+        dialect = _spoken_in(entry, name, wanted or place.agreed())
+        known = name or _name_of(entry, replace(place, dialect=dialect))
+        try:
+            documents.append(read_object(entry, place.key, dialect, source.style, name=known))
+        except DecodeError as error:
+            if len(source.records) == 1:
+                raise
+            path = f"line {record.line}: {error.path}"
+            raise DecodeError(error.dialect, path, error.problem) from error
+    return tuple(documents)
 
 
 _KEYS = {
@@ -350,3 +353,131 @@ def _uncounted(message: Message) -> Message:
     if native.usage is None:
         return message
     return with_native(without_native(message), replace(native, usage=None))
+
+
+def read_tolerantly(
+    reader: SessionReader, stream: Iterable[SourceRecord | Problem]
+) -> Iterator[Event]:
+    """Yield the events of a session file, with the problems of the stream where they stood.
+
+    Lines of another agent that the reader passed over are one problem, at the first of them.
+    """
+    problems: list[Problem] = []
+    strangers = _ForeignLines(reader)
+    for event in reader.read(strangers.among(_records(stream, problems))):
+        strangers.answered = True
+        if problems:
+            yield from problems
+            problems.clear()
+        yield event
+    yield from problems
+    yield from strangers.problems()
+
+
+def read_documents_tolerantly(
+    name: str, stream: Iterable[SourceRecord | Problem]
+) -> Iterator[Event]:
+    """Yield the events of documents, or of one that is given as a list of its messages."""
+    problems: list[Problem] = []
+    messages: list[SourceRecord] = []
+    count = 0
+    for record in _records(stream, problems):
+        yield from problems
+        problems.clear()
+        key = key_of(mapping(record.value))
+        if not key:
+            messages.append(record)
+            continue
+        try:
+            document = read_conversation(record, key, name)
+        except DecodeError as error:
+            yield Problem(record.line, f"{error.path}: {error.problem}", record.file)
+        else:
+            if document is None:
+                yield from _told([record], name, count)
+            else:
+                yield from document_events(document, strand=_strand(count), line=record.line)
+        count += 1
+    if messages:
+        yield from _told(messages, name, count)
+    yield from problems
+
+
+class _ForeignLines:
+    """Counts the lines that a reader passed over because they are another agent's.
+
+    Not every line of an agent is known by itself. Those that follow one that is known and tell
+    nothing count with it, unless they are known as the reader's own.
+    """
+
+    def __init__(self, reader: SessionReader) -> None:
+        self.answered = False
+        """Whether the reader told something since it was given a line."""
+        self._reader = reader
+        self._owners: dict[tuple[str, ...], str] = {}
+        """Whose the lines are that have these keys; "" where that is not known."""
+        self._first: dict[str, SourceRecord] = {}
+        self._counts = Counter[str]()
+        self._latest = ""
+        """Whose lines we are among."""
+
+    def among(self, records: Iterable[SourceRecord]) -> Iterator[SourceRecord]:
+        """Return the records, and count those that nothing was told of."""
+        for record in records:
+            self.answered = False
+            yield record
+            if self.answered:
+                self._latest = ""
+            else:
+                value = mapping(record.value)
+                keys = (string(value.get("type")), *value)
+                if keys not in self._owners:
+                    found = recognize((record,))
+                    if self._reader.recognize((record,)) is not None:
+                        self._owners[keys] = self._reader.format.name
+                    elif found is None or found[1].confidence < SURE:
+                        self._owners[keys] = ""
+                    else:
+                        self._owners[keys] = found[0].format.name
+                owner = self._owners[keys] or self._latest
+                if owner and owner != self._reader.format.name:
+                    self._latest = owner
+                    self._first.setdefault(owner, record)
+                    self._counts[owner] += 1
+
+    def problems(self) -> Iterator[Problem]:
+        """Return how many lines of each other agent there are."""
+        for owner, first in self._first.items():
+            count = self._counts[owner]
+            are = "1 line is" if count == 1 else f"{count:,} lines are"
+            yield Problem(first.line, f"{are} of another format, {owner}, and left out", first.file)
+
+
+def _records(
+    stream: Iterable[SourceRecord | Problem], problems: list[Problem]
+) -> Iterator[SourceRecord]:
+    """Return the records that are objects, and put everything else aside."""
+    for each in stream:
+        if isinstance(each, Problem):
+            problems.append(each)
+        elif is_object(each.value):
+            yield each
+        else:
+            reason = f"expected an object, found {kind_of(each.value)}"
+            problems.append(Problem(each.line, reason, each.file))
+
+
+def _told(records: Sequence[SourceRecord], name: str, count: int) -> Iterator[Event]:
+    first = records[0]
+    try:
+        documents = read_source(JsonSource("lines", tuple(records), Style()), format=name)
+    except DecodeError as error:
+        yield Problem(first.line, f"{error.path}: {error.problem}", first.file)
+        return
+    line = first.line if len(records) == 1 else None
+    for document in documents:
+        yield from document_events(document, strand=_strand(count), line=line)
+
+
+def _strand(count: int) -> str:
+    return str(count) if count else MAIN

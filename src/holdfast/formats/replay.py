@@ -25,13 +25,12 @@ from holdfast.formats.events import (
     without_native,
 )
 from holdfast.session import Fork
-from holdfast.transcript import Message, Role, Text, ToolCall, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, ToolCall, ToolResult, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.transcript import Part, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,20 @@ class _Pairing:
         for part in said.message.parts:
             match part:
                 case ToolResult():
-                    self._file(part, said.line)
+                    waiting = self._waiting.get(part.call_id)
+                    if waiting:
+                        # The newest: an older call with the same id was interrupted and got no
+                        # answer.
+                        unique = waiting.pop()
+                        self._results[unique] = replace(part, call_id=unique, form="")
+                    else:
+                        known = waiting is not None
+                        reason = "was answered before" if known else "is not in the file"
+                        self.problems.append(
+                            Problem(
+                                said.line, f"a result answers call {part.call_id!r}, which {reason}"
+                            )
+                        )
                 case ToolCall():
                     wanted = part.id or "call"
                     unique, count = wanted, self._counts.get(wanted, 1)
@@ -114,19 +126,6 @@ class _Pairing:
                     named = replace(result, name=result.name or call.name)
                     ordered.append(Message(Role.TOOL, (named,)))
         return tuple(ordered)
-
-    def _file(self, result: ToolResult, line: int) -> None:
-        waiting = self._waiting.get(result.call_id)
-        if waiting:
-            # The newest: an older call with the same id was interrupted and got no answer.
-            unique = waiting.pop()
-            self._results[unique] = replace(result, call_id=unique, form="")
-            return
-        known = waiting is not None
-        reason = "was answered before" if known else "is not in the file"
-        self.problems.append(
-            Problem(line, f"a result answers call {result.call_id!r}, which {reason}")
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,10 +58,21 @@ def parse(text: str | bytes) -> JsonSource:
     Raises:
         DecodeError: when the text as a whole is not JSON, with the place.
     """
-    words = _words(text)
-    style = style_of(words)
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            place = f"byte {error.start}"
+            raise DecodeError("json", place, f"this is not UTF-8 text; {_EXPECTED}") from error
+    text = text.lstrip("\ufeff")
+    if not text.strip():
+        raise DecodeError("json", "line 1", f"the text is empty; {_EXPECTED}")
+    if "\0" in text:
+        place = f"line {text.count(chr(10), 0, text.index(chr(0))) + 1}"
+        raise DecodeError("json", place, f"this is binary, not text; {_EXPECTED}")
+    style = style_of(text)
     try:
-        value: object = json.loads(words)
+        value: object = json.loads(text)
     except RecursionError:
         raise DecodeError("json", "line 1", "the values are nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -69,7 +80,7 @@ def parse(text: str | bytes) -> JsonSource:
         # document.
         records: list[SourceRecord] = []
         problems: list[Problem] = []
-        for found in _scan(words):
+        for found in _scan(text):
             if isinstance(found, SourceRecord):
                 records.append(found)
             else:
@@ -102,22 +113,6 @@ def style_of(text: str) -> Style:
     colon = start.find('":')
     compact = colon >= 0 and not start[colon + 2 : colon + 3].isspace()
     return Style(None, compact=compact, final_newline=newline)
-
-
-def _words(text: str | bytes) -> str:
-    if isinstance(text, bytes):
-        try:
-            text = text.decode("utf-8")
-        except UnicodeDecodeError as error:
-            place = f"byte {error.start}"
-            raise DecodeError("json", place, f"this is not UTF-8 text; {_EXPECTED}") from error
-    text = text.lstrip("\ufeff")
-    if not text.strip():
-        raise DecodeError("json", "line 1", f"the text is empty; {_EXPECTED}")
-    if "\0" in text:
-        place = f"line {text.count(chr(10), 0, text.index(chr(0))) + 1}"
-        raise DecodeError("json", place, f"this is binary, not text; {_EXPECTED}")
-    return text
 
 
 def _scan(text: str) -> Iterator[SourceRecord | Problem]:
@@ -168,9 +163,7 @@ _LOOKED_AT = 4
 def stream_records(chunks: Iterable[bytes], file: str = "") -> Iterator[SourceRecord | Problem]:
     """Return the JSON values of a file in order, and what of it is none.
 
-    Args:
-        chunks: The bytes of the file.
-        file: Its path, which goes into everything that is returned.
+    The path goes into everything that is returned.
 
     Raises:
         DecodeError: when the file as a whole is not JSON, with the place.

@@ -19,7 +19,7 @@ from holdfast.engines.contract import truncating_engine
 from holdfast.recognition.atoms import AtomKind, atoms_in, bare_call_id
 from holdfast.recognition.slices import MessageSlices
 from holdfast.session import Kind
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.transcript import Recalled, Role
 from holdfast.wire import DIALECTS, Body
 from holdfast.wiring.asynchronous import AsyncConversation

@@ -29,11 +29,10 @@ from holdfast.gateway.api_route import ApiCall
 from holdfast.gateway.tenants import ApiError
 from holdfast.ports import Amendment
 from holdfast.ports.store import Listing
-from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Wrong
-from holdfast.recall.values import meant_sources, moment
+from holdfast.recall.values import Asked, Discovery, Inside, Scope, Wrong, meant_sources, moment
 from holdfast.session import latest_leaf
 from holdfast.session.lineage_reader import said_until
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.transcript import Role
 from holdfast.views.context_map import compaction_diff
 from holdfast.views.inspection import WindowStep, session_details

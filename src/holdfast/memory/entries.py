@@ -8,18 +8,15 @@ of code is an entry, so that changing one of them leaves the words of the others
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from holdfast.errors import MemoryRefused
 from holdfast.memory.screening import screen
 from holdfast.wire.json_text import encodable
 from holdfast.wire.tool_specs import ToolSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SEPARATOR = "§"
 Entries: TypeAlias = tuple[str, ...]

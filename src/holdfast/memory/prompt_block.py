@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.memory.entries import SEPARATOR, size_of
+from holdfast.memory.entries import SEPARATOR, Entries, Notebook, size_of
 from holdfast.memory.screening import softened
 from holdfast.redaction import redact
 from holdfast.wire.json_text import encodable
@@ -22,7 +22,6 @@ from holdfast.wire.markers import ANY_TAG, TAG
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from holdfast.memory.entries import Entries, Notebook
 
 LONGEST_TAG = 1_024
 """What is longer than this between its brackets is text; so at most 1,023 characters wait."""

@@ -12,12 +12,11 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.redaction.redactor import redacting
-from holdfast.transcript import Message, Role, Summary, Text, ToolCall, ToolResult
+from holdfast.transcript import Message, Part, Role, Summary, Text, ToolCall, ToolResult, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.transcript import Part, Transcript
 
 _SCAFFOLD = re.compile(
     r"<(command-name|command-message|command-args|command-contents)>(.*?)</\1>", re.DOTALL

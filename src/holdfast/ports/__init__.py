@@ -3,9 +3,7 @@
 The counter is a port too; it lives with the arithmetic that uses it, in `holdfast.tokens`.
 """
 
-from holdfast.ports.clock import Clock
-from holdfast.ports.driving import arun, run
-from holdfast.ports.engine import Blocking, EnginePass, WindowEngine
+from holdfast.ports.engine import Blocking, Clock, EnginePass, WindowEngine, arun, run
 from holdfast.ports.memory import MemoryProvider
 from holdfast.ports.model import ChatModel, Delta, Finished, Prompt, Spoken, Summarizer, Thought
 from holdfast.ports.store import (

@@ -5,14 +5,15 @@ A conversation's model streams its answer; a summarizer is such a model asked on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from holdfast.errors import MissingExtra, SummarizerMisread
-from holdfast.ports.model import Spoken, Thought
+from holdfast.ports.model import Delta, Prompt, Spoken, Thought
 from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
+from holdfast.providers.provider_errors import fields_of
 from holdfast.providers.stream_adapter import (
     Resending,
     adapt_stream,
@@ -25,12 +26,9 @@ from holdfast.wire.json_text import arguments_in
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
     from anthropic import Stream
     from anthropic.types import Message, RawMessageStreamEvent
 
-    from holdfast.ports.model import Delta, Prompt
     from holdfast.summary import Ask
 
 _Fields: TypeAlias = dict[str, object]
@@ -106,7 +104,7 @@ class AnthropicModel:
                 ) as events:
                     # A server may send anything, and the SDK does not check it.
                     dumps = (getattr(event, "model_dump", None) for event in events)
-                    yield (_fields(dump(exclude_unset=True)) for dump in dumps if callable(dump))
+                    yield (fields_of(dump(exclude_unset=True)) for dump in dumps if callable(dump))
 
         return adapt_stream(begin, MessageStream(), self.name, self._endpoint, _VARIABLE)
 
@@ -118,10 +116,7 @@ class AnthropicModel:
 
             def create(fields: _Fields) -> Message:
                 return shared.client.messages.create(
-                    model=self.name,
-                    max_tokens=self._limit(prompt),
-                    messages=[],
-                    extra_body=fields,
+                    model=self.name, max_tokens=self._limit(prompt), messages=[], extra_body=fields
                 )
 
             return send_request(create, self._sending(prompt, is_reused=shared.has_served))
@@ -134,10 +129,7 @@ class AnthropicModel:
 
             async def create(fields: _Fields) -> Message:
                 return await shared.client.messages.create(
-                    model=self.name,
-                    max_tokens=self._limit(prompt),
-                    messages=[],
-                    extra_body=fields,
+                    model=self.name, max_tokens=self._limit(prompt), messages=[], extra_body=fields
                 )
 
             return await asend_request(create, self._sending(prompt, is_reused=shared.has_served))
@@ -243,16 +235,29 @@ class MessageStream:
         index = event.get("index")
         match event.get("type"):
             case "message_start":
-                self._message = dict(_fields(event.get("message")))
+                self._message = dict(fields_of(event.get("message")))
                 self._spend(self._message.get("usage"))
             case "content_block_start":
-                self._blocks[index] = dict(_fields(event.get("content_block")))
+                self._blocks[index] = dict(fields_of(event.get("content_block")))
             case "content_block_delta":
-                yield from self._grow(index, _fields(event.get("delta")))
+                delta = fields_of(event.get("delta"))
+                kind = str(delta.get("type"))
+                block = self._blocks.setdefault(index, {"type": "text", "text": ""})
+                if kind == "input_json_delta":
+                    self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
+                elif kind == "citations_delta":
+                    cited = block.get("citations")
+                    known = cast("list[object]", cited) if isinstance(cited, list) else []
+                    block["citations"] = [*known, delta.get("citation")]
+                elif name := _GROWING.get(kind):
+                    text = str(delta.get(name) or "")
+                    block[name] = f"{block.get(name) or ''}{text}"
+                    if text and name != "signature":
+                        yield Spoken(text) if name == "text" else Thought(text)
             case "content_block_stop":
                 self._finished.add(index)
             case "message_delta":
-                self._message |= _fields(event.get("delta"))
+                self._message |= fields_of(event.get("delta"))
                 self._spend(event.get("usage"))
             case _:
                 pass
@@ -284,30 +289,11 @@ class MessageStream:
             "usage": self._usage,
         }
 
-    def _grow(self, index: object, delta: Mapping[str, object]) -> Iterator[Spoken | Thought]:
-        kind = str(delta.get("type"))
-        block = self._blocks.setdefault(index, {"type": "text", "text": ""})
-        if kind == "input_json_delta":
-            self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
-        elif kind == "citations_delta":
-            cited = block.get("citations")
-            known = cast("list[object]", cited) if isinstance(cited, list) else []
-            block["citations"] = [*known, delta.get("citation")]
-        elif name := _GROWING.get(kind):
-            text = str(delta.get(name) or "")
-            block[name] = f"{block.get(name) or ''}{text}"
-            if text and name != "signature":
-                yield Spoken(text) if name == "text" else Thought(text)
-
     def _spend(self, usage: object) -> None:
-        self._usage |= {name: each for name, each in _fields(usage).items() if each is not None}
+        self._usage |= {name: each for name, each in fields_of(usage).items() if each is not None}
 
 
 def _arguments(text: str) -> object:
     """Return the arguments of a call; those that were cut off stay readable as text."""
     found = arguments_in(text)
     return {_UNREADABLE: text} if found is None else found
-
-
-def _fields(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

@@ -34,10 +34,7 @@ _VOCABULARIES = (
     (r"gemma-?2|gemini-1", "gemma2"),
     (r"qwen-?(?:2|3(?!\.[5-9]))|qwq|qwen$", "qwen3"),
     (r"deepseek[-_]?(?:v3|r1|chat|reasoner)", "deepseek_v3"),
-    (
-        r"open-mistral-7b|mistral-7b(?:-instruct)?-v0\.[12]|mixtral-8x7b|mistral_v1",
-        "mistral_v1",
-    ),
+    (r"open-mistral-7b|mistral-7b(?:-instruct)?-v0\.[12]|mixtral-8x7b|mistral_v1", "mistral_v1"),
     (r"mistral-7b(?:-instruct)?-v0\.3|mixtral-8x22b|codestral-22b|mistral_v2", "mistral_v2"),
     (r"(?:open-)?mistral-nemo|pixtral-12b|mistral_v3", "mistral_v3"),
     (r"kimi[-_]k3", "kimi_k3"),

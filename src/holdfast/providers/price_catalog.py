@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.cost import Price
 from holdfast.errors import MissingExtra
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
+    from genai_prices.types import ModelInfo, TieredPrices
 
     from holdfast.ports import Clock
 
@@ -36,11 +36,37 @@ class PriceCatalog:
 
     def price(self, model: str, *, endpoint: str = "", prompt_tokens: int = 0) -> Price | None:
         """Return the price of a call of this weight; None for a model that is not listed."""
+        from genai_prices.types import TieredPrices
+
         found = _find(model, endpoint)
         if found is None:
             return None
         listed = found.get_prices(datetime.fromtimestamp(self._clock.moment() / 1000, UTC))
-        return _price(listed, prompt_tokens)
+
+        def rate(key: str, default: float | None) -> float | None:
+            value = cast("Decimal | TieredPrices | None", getattr(listed, key))
+            if value is None:
+                return default
+            if not isinstance(value, TieredPrices):
+                return float(value)
+            # The highest tier that the prompt has reached counts for all of its tokens.
+            reached = [tier.price for tier in value.tiers if prompt_tokens > tier.start]
+            return float(reached[-1] if reached else value.base)
+
+        plain, output = rate("input_mtok", None), rate("output_mtok", None)
+        if plain is None or output is None:
+            return None
+        short = rate("cache_write_mtok", None)
+        return Price(
+            input=plain,
+            output=output,
+            cache_read=rate("cache_read_mtok", plain) or 0.0,
+            cache_write_5m=plain if short is None else short,
+            cache_write_1h=rate(
+                "cache_write_1h_mtok", plain if short is None else short * _HOUR_FACTOR
+            )
+            or 0.0,
+        )
 
     def context_length(self, model: str, *, endpoint: str = "") -> int | None:
         """Return the model's window, where the catalog lists it."""
@@ -60,30 +86,3 @@ def _find(model: str, endpoint: str) -> ModelInfo | None:
     except LookupError:
         return None
     return found
-
-
-def _price(listed: ModelPrice, prompt_tokens: int) -> Price | None:
-    from genai_prices.types import TieredPrices
-
-    def rate(key: str, default: float | None) -> float | None:
-        value = cast("Decimal | TieredPrices | None", getattr(listed, key))
-        if value is None:
-            return default
-        if not isinstance(value, TieredPrices):
-            return float(value)
-        # The highest tier that the prompt has reached counts for all of its tokens.
-        reached = [tier.price for tier in value.tiers if prompt_tokens > tier.start]
-        return float(reached[-1] if reached else value.base)
-
-    plain, output = rate("input_mtok", None), rate("output_mtok", None)
-    if plain is None or output is None:
-        return None
-    short = rate("cache_write_mtok", None)
-    return Price(
-        input=plain,
-        output=output,
-        cache_read=rate("cache_read_mtok", plain) or 0.0,
-        cache_write_5m=plain if short is None else short,
-        cache_write_1h=rate("cache_write_1h_mtok", plain if short is None else short * _HOUR_FACTOR)
-        or 0.0,
-    )

@@ -129,7 +129,14 @@ def failure_of(error: Exception, timeout: float) -> RequestFailure | None:
 def _refusal(status: int, error: Exception) -> RequestFailure:
     body: object = getattr(error, "body", None)
     if status in (200, _BROKEN_INSIDE):
-        status = _status_inside(body, status)
+        fields = fields_of(body)
+        fields = fields_of(fields.get("error")) or fields
+        code = fields.get("code")
+        if isinstance(code, int) and 400 <= code < 600:
+            status = code
+        else:
+            known = (_STATUS_INSIDE.get(str(fields.get(name))) for name in ("type", "code"))
+            status = next((status for status in known if status), max(status, _BROKEN_INSIDE))
     message = error_sentence(body, str(error))
     kind = status_kind(status, message)
     headers: object = getattr(getattr(error, "response", None), "headers", {})
@@ -157,23 +164,12 @@ def status_kind(status: int, message: str) -> FailureKind:
     return FailureKind.REJECTED
 
 
-def _status_inside(body: object, otherwise: int) -> int:
-    """Return the status that an error inside a stream stands for; the response has 200."""
-    fields = _fields(body)
-    fields = _fields(fields.get("error")) or fields
-    code = fields.get("code")
-    if isinstance(code, int) and 400 <= code < 600:
-        return code
-    known = (_STATUS_INSIDE.get(str(fields.get(name))) for name in ("type", "code"))
-    return next((status for status in known if status), max(otherwise, _BROKEN_INSIDE))
-
-
 def error_sentence(body: object, otherwise: str) -> str:
     """Return the sentence inside a provider's error body, with or without its envelope."""
     for _ in range(2):
         if not isinstance(body, Mapping):
             break
-        fields = _fields(cast("object", body))
+        fields = fields_of(cast("object", body))
         sentence = fields.get("message")
         if isinstance(sentence, str) and sentence:
             return sentence
@@ -186,11 +182,7 @@ def as_model_error(
 ) -> ModelError:
     """Return the error of a conversation's model.
 
-    Args:
-        failure: What happened.
-        model: The name of the model that was asked.
-        endpoint: Where it was asked.
-        variable: Where the SDK looks for the provider's own credential.
+    The variable is where the SDK looks for the provider's own credential.
     """
     variable = SERVER_KEY if endpoint.url else variable
     sentence = f"{model}: {failure.message}"
@@ -277,5 +269,6 @@ def _moment(text: str) -> float | None:
         return None
 
 
-def _fields(value: object) -> Mapping[str, object]:
+def fields_of(value: object) -> Mapping[str, object]:
+    """Return the fields of what a server sent; none of what is no object."""
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}

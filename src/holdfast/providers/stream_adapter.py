@@ -6,28 +6,25 @@ Responses API and of Gemini, which callers hand over to be recorded, are put tog
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
 
 from holdfast.errors import SummarizerMisread
-from holdfast.ports.model import Finished, Prompt, Spoken, Thought
+from holdfast.ports.model import Delta, Finished, Prompt, Spoken, Thought
 from holdfast.providers.provider_errors import (
     FailureKind,
     RequestFailure,
     as_model_error,
     as_summarizer_error,
     failure_of,
+    fields_of,
 )
 from holdfast.tokens import window_from_error
 from holdfast.wire import Body
 from holdfast.wire.json_text import encodable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
-    from contextlib import AbstractContextManager
-
-    from holdfast.ports.model import Delta
     from holdfast.providers.http_clients import ApiEndpoint
     from holdfast.summary import Ask
 
@@ -283,7 +280,13 @@ class GeminiStream:
             for part in map(
                 _fields, cast("list[object]", parts) if isinstance(parts, list) else []
             ):
-                self._join(part)
+                # Add a part; words go on where words of the same kind ended, unless one is signed.
+                last = self._parts[-1] if self._parts else {}
+                is_plain = part.keys() <= _PLAIN and last.keys() <= _PLAIN and "text" in last
+                if is_plain and last.get("thought") == part.get("thought"):
+                    last["text"] = f"{last['text']}{part.get('text') or ''}"
+                else:
+                    self._parts.append(part)
                 if text := part.get("text"):
                     yield Thought(str(text)) if part.get("thought") else Spoken(str(text))
 
@@ -296,18 +299,9 @@ class GeminiStream:
         """Return the parts that have come: each comes whole, but for words."""
         return self.answer() if self._parts else None
 
-    def _join(self, part: _Fields) -> None:
-        """Add a part; words go on where words of the same kind ended, unless one is signed."""
-        last = self._parts[-1] if self._parts else {}
-        is_plain = part.keys() <= _PLAIN and last.keys() <= _PLAIN and "text" in last
-        if is_plain and last.get("thought") == part.get("thought"):
-            last["text"] = f"{last['text']}{part.get('text') or ''}"
-        else:
-            self._parts.append(part)
-
 
 def _fields(value: object) -> _Fields:
-    return dict(cast("Mapping[str, object]", value)) if isinstance(value, Mapping) else {}
+    return dict(fields_of(value))
 
 
 def _in_order(found: Mapping[object, _Value]) -> list[_Value]:

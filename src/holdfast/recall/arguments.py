@@ -7,20 +7,29 @@ understood is, and what cannot becomes a sentence that says what to do instead.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, cast, get_args
 
 from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
-from holdfast.recall.asked import Asked, Browse, Discovery, Inside, Read, Scope, Scroll, Sort, Wrong
-from holdfast.recall.values import MOMENTS, meant_sources
+from holdfast.recall.values import (
+    MOMENTS,
+    Asked,
+    Browse,
+    Discovery,
+    Inside,
+    Read,
+    Scope,
+    Scroll,
+    Sort,
+    Wrong,
+    meant_sources,
+)
 from holdfast.recall.wording import TOOL_NAME
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from holdfast.recall.asked import Shape
+    from holdfast.recall.values import Shape
 
 MOST_RESULTS = 20
 MOST_MESSAGES = 50
@@ -58,12 +67,7 @@ class _WrongError(ValueError):
 
 
 def read_arguments(given: Mapping[str, object], moment: Moment) -> Asked | Wrong:
-    """Return what the arguments ask for, or what is wrong with them.
-
-    Args:
-        given: What the caller wrote.
-        moment: Reads `since` and `until`.
-    """
+    """Return what the arguments ask for, or what is wrong with them."""
     present = {
         name: value
         for name, value in given.items()
@@ -187,25 +191,21 @@ def _names(given: Mapping[str, object], name: str) -> tuple[str, ...]:
 def _number(given: Mapping[str, object], name: str, default: int, most: int | None) -> int:
     """Return a whole number from zero up; more than the most is the most."""
     value = given.get(name, default)
-    number = _whole(value)
+    match value:
+        case bool():
+            number = None
+        case int():
+            number = value
+        case float():
+            number = int(value) if value.is_integer() else None
+        case str():
+            digits = value.strip()
+            number = int(digits) if digits.isdecimal() and len(digits) < _DIGITS else None
+        case _:
+            number = None
     if number is None or number < 0:
         raise _WrongError(f"{name} is {str(value)[:40]!r}; give a whole number")
     return min(number, _LARGEST if most is None else most)
-
-
-def _whole(value: object) -> int | None:
-    match value:
-        case bool():
-            return None
-        case int():
-            return value
-        case float():
-            return int(value) if value.is_integer() else None
-        case str():
-            digits = value.strip()
-            return int(digits) if digits.isdecimal() and len(digits) < _DIGITS else None
-        case _:
-            return None
 
 
 def _flag(given: Mapping[str, object], name: str) -> bool:
@@ -278,10 +278,7 @@ _PROPERTIES: dict[str, dict[str, object]] = {
         "description": "Also look into sessions of sub-agents and tools.",
     },
     "profile": {"type": "string", "description": "Another profile to look into, by name."},
-    "offset": {
-        **_NUMBER,
-        "description": "Where to go on: next_offset of the last result.",
-    },
+    "offset": {**_NUMBER, "description": "Where to go on: next_offset of the last result."},
 }
 
 

@@ -89,16 +89,14 @@ def _without_inflection(word: str) -> str:
     for ending in ("ed", "ing"):
         if word.endswith(ending):
             rest = word[: -len(ending)]
-            return _mended(rest) if _has_vowel(rest) else word
+            if not _has_vowel(rest):
+                return word
+            if rest.endswith(("at", "bl", "iz")):
+                return f"{rest}e"
+            if len(rest) > 1 and rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
+                return rest[:-1]
+            return f"{rest}e" if _measure(rest) == 1 and _is_short(rest) else rest
     return word
-
-
-def _mended(rest: str) -> str:
-    if rest.endswith(("at", "bl", "iz")):
-        return f"{rest}e"
-    if len(rest) > 1 and rest[-1] == rest[-2] and rest[-1] not in "aeioulsz":
-        return rest[:-1]
-    return f"{rest}e" if _measure(rest) == 1 and _is_short(rest) else rest
 
 
 def _replaced(word: str, endings: dict[str, str]) -> str:
@@ -325,23 +323,16 @@ def index_forms(texts: Iterable[str]) -> Forms:
     for text in texts:
         form, listed = with_signs(text), text
         if not text.isascii():
-            wide = _wide(text)
+            # To delete ASCII takes no longer than to copy it, and little is left of most texts.
+            left = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+            found = [_alone(each) for each in set(left.decode("utf-8", "surrogatepass"))]
+            known = [each for each in found if each is not None]
+            wide = known if len(known) == len(found) else None
             form, listed = _folded(form, wide), _listed(text, wide)
         folded.append(form)
         # One text at a time: the words of many would not stay in the nearest memory.
         words.update(listed.encode().translate(_BLANKED).split())
     return Forms(folded, words)
-
-
-def _wide(text: str) -> list[_Wide] | None:
-    """Return the distinct characters beyond ASCII, or None if one must be read in its place.
-
-    To delete ASCII takes no longer than to copy it, and little is left of most texts.
-    """
-    left = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    found = [_alone(each) for each in set(left.decode("utf-8", "surrogatepass"))]
-    wide = [each for each in found if each is not None]
-    return wide if len(wide) == len(found) else None
 
 
 def _folded(text: str, wide: list[_Wide] | None) -> str:

@@ -11,25 +11,15 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from holdfast.recall.folding import is_paired, normal, plain
-from holdfast.recall.query import All, Either, Term, Without
-from holdfast.recall.ranking import (
-    NEAR,
-    Candidate,
-    closeness,
-    exact_name,
-    leading,
-    prior,
-    weigh,
-)
-from holdfast.recall.term_index import either, expanded, phrase, postings_of
+from holdfast.recall.query import All, Either, Node, Query, Term, Without
+from holdfast.recall.ranking import NEAR, Candidate, closeness, exact_name, leading, prior, weigh
+from holdfast.recall.term_index import TermIndex, either, expanded, phrase, postings_of
 from holdfast.recall.values import Hit, MatchTier
 from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from holdfast.recall.query import Node, Query
-    from holdfast.recall.term_index import TermIndex
 
 ROLES = (Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL)
 """The roles in the order of the numbers that candidates have for them."""
@@ -53,11 +43,7 @@ _MOST_WAYS = 60
 def search(index: TermIndex, query: Query, *, limit: int, now: int) -> tuple[Hit, ...]:
     """Return the best matches, best first, each message once.
 
-    Args:
-        index: Where to look.
-        query: What was asked for.
-        limit: How many messages are wanted.
-        now: Milliseconds since the epoch: what is fresh counts a little more.
+    What is fresh counts a little more: `now` is in milliseconds since the epoch.
     """
     if query.tree is None or limit < 1:
         return ()

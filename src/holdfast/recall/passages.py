@@ -12,19 +12,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.recall.folding import WORD, plain
 from holdfast.recall.ranking import rarity
 from holdfast.recall.term_index import phrase, synonyms_of
-from holdfast.recall.wording import spots_of
+from holdfast.recall.wording import Spot, spots_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.recall.query import Query, Term
-    from holdfast.recall.wording import Spot
 
 _SIZE = 600
 """Characters of a piece, about."""
@@ -108,12 +107,7 @@ def ends_meant(query: Query) -> tuple[bool, bool]:
 
 
 def best_pieces(sources: Sequence[Source], query: Query) -> list[MessagePiece]:
-    """Return the pieces that match, best first, those left out that say the same as a better one.
-
-    Args:
-        sources: The messages, in any order.
-        query: What is looked for.
-    """
+    """Return the pieces that match, best first, without those that repeat a better one."""
     terms = [(term, 1.0) for term in query.telling]
     terms += [
         (phrase([other]), _SYNONYM)
@@ -134,7 +128,20 @@ def best_pieces(sources: Sequence[Source], query: Query) -> list[MessagePiece]:
         ),
         key=lambda piece: (-piece.score, piece.source, piece.start),
     )
-    return list(islice(_different(sources, ranked), _MOST))
+    different: list[MessagePiece] = []
+    seen: list[frozenset[str]] = []
+    for piece in ranked:
+        text = sources[piece.source].text[piece.start : piece.end]
+        words = frozenset(WORD.findall(text.lower()))
+        if len(words) > _BRIEF:
+            # What repeats a better piece nearly word for word is left out.
+            if any(len(words & other) > _ALIKE * len(words | other) for other in seen):
+                continue
+            seen.append(words)
+        different.append(piece)
+        if len(different) == _MOST:
+            break
+    return different
 
 
 def _cut(number: int, text: str) -> Iterator[MessagePiece]:
@@ -161,7 +168,17 @@ def _own_scores(
     sources: Sequence[Source], pieces: Sequence[MessagePiece], terms: Sequence[tuple[Term, float]]
 ) -> list[float]:
     """Weigh each piece by the words in it: rare ones, repeated ones and those close together."""
-    spots = _spots_by_piece(sources, pieces, [term for term, _ in terms])
+    wanted = [term for term, _ in terms]
+    waiting = [iter(spots_of(each.text[:_LONGEST], wanted)) for each in sources]
+    spot: list[Spot | None] = [next(each, None) for each in waiting]
+    # A match over a cut belongs to the piece in which it begins.
+    spots: list[list[Spot]] = []
+    for piece in pieces:
+        own: list[Spot] = []
+        while (here := spot[piece.source]) and here.start < piece.end:
+            own.append(here)
+            spot[piece.source] = next(waiting[piece.source], None)
+        spots.append(own)
     holding = Counter(number for found in spots for number in {spot.term for spot in found})
     rare = [weight * rarity(holding[n], len(pieces)) for n, (_, weight) in enumerate(terms)]
     mean = sum(piece.end - piece.start for piece in pieces) / max(1, len(pieces))
@@ -179,22 +196,6 @@ def _own_scores(
         score += sum(_CLOSE * (rare[a] + rare[b]) / 2 for a, b in close)
         scores.append(score)
     return scores
-
-
-def _spots_by_piece(
-    sources: Sequence[Source], pieces: Sequence[MessagePiece], terms: Sequence[Term]
-) -> list[list[Spot]]:
-    """Return the matches in each piece; one over a cut belongs to the piece in which it begins."""
-    waiting = [iter(spots_of(each.text[:_LONGEST], terms)) for each in sources]
-    spot: list[Spot | None] = [next(each, None) for each in waiting]
-    found: list[list[Spot]] = []
-    for piece in pieces:
-        own: list[Spot] = []
-        while (here := spot[piece.source]) and here.start < piece.end:
-            own.append(here)
-            spot[piece.source] = next(waiting[piece.source], None)
-        found.append(own)
-    return found
 
 
 def _with_neighbors(
@@ -229,19 +230,6 @@ def _with_neighbors(
             score = max(score, _END * (top or 1.0))
         scores.append(score * source.weight)
     return scores
-
-
-def _different(sources: Sequence[Source], ranked: Sequence[MessagePiece]) -> Iterator[MessagePiece]:
-    """Leave out what repeats a better piece nearly word for word."""
-    seen: list[frozenset[str]] = []
-    for piece in ranked:
-        text = sources[piece.source].text[piece.start : piece.end]
-        words = frozenset(WORD.findall(text.lower()))
-        if len(words) > _BRIEF:
-            if any(len(words & other) > _ALIKE * len(words | other) for other in seen):
-                continue
-            seen.append(words)
-        yield piece
 
 
 def pieced(text: str, pieces: Iterable[MessagePiece]) -> str:

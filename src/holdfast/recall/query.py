@@ -173,16 +173,15 @@ def parse(text: str) -> Query:
     tree = _either(list(kept), 0) if kept else None
     terms = tuple(dict.fromkeys(_leaves(tree)))[:_MOST_TERMS] if tree else ()
     has_signs = any(isinstance(each, _Sign) for each in kept)
-    problem = "" if tree else _problem(text, lexemes)
+    if tree:
+        problem = ""
+    elif not text.strip():
+        problem = "The query is empty."
+    elif any(isinstance(each, Term) for each in lexemes):
+        problem = "The query only says what to leave out: add a word that must be found."
+    else:
+        problem = "The query has no letter and no digit, so that nothing can match it."
     return Query(text, tree, terms, not has_signs, problem)
-
-
-def _problem(text: str, lexemes: Sequence[Term | _Sign]) -> str:
-    if not text.strip():
-        return "The query is empty."
-    if any(isinstance(each, Term) for each in lexemes):
-        return "The query only says what to leave out: add a word that must be found."
-    return "The query has no letter and no digit, so that nothing can match it."
 
 
 def _lexemes(typed: str) -> Iterator[Term | _Sign]:
@@ -212,17 +211,6 @@ def _is_open(words: Sequence[str], star: str) -> bool:
 
 def _without_loose_operators(lexemes: Sequence[Term | _Sign]) -> tuple[Term | _Sign, ...]:
     """Leave out brackets without a partner and operators with nothing to join."""
-    kept = _balanced(lexemes)
-    if not any(isinstance(each, Term) for each in kept):
-        return tuple(
-            Term(each.text, (each.text.lower(),))
-            for each in kept
-            if isinstance(each, _Sign) and each.text in _OPERATORS
-        )
-    return tuple(kept)
-
-
-def _balanced(lexemes: Sequence[Term | _Sign]) -> list[Term | _Sign]:
     opened: list[int] = []
     loose: set[int] = set()
     for index, each in enumerate(lexemes):
@@ -233,7 +221,14 @@ def _balanced(lexemes: Sequence[Term | _Sign]) -> list[Term | _Sign]:
         elif each == _Sign(")") and (not opened or opened.pop() in loose):
             loose.add(index)
     loose.update(opened)
-    return [each for index, each in enumerate(lexemes) if index not in loose]
+    kept = [each for index, each in enumerate(lexemes) if index not in loose]
+    if not any(isinstance(each, Term) for each in kept):
+        return tuple(
+            Term(each.text, (each.text.lower(),))
+            for each in kept
+            if isinstance(each, _Sign) and each.text in _OPERATORS
+        )
+    return tuple(kept)
 
 
 def _either(waiting: list[Term | _Sign], depth: int) -> Node | None:

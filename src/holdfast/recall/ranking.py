@@ -111,13 +111,25 @@ def weigh(
         [slots.setdefault(each.place + distance, len(slots)) for distance, _ in near]
         for each in known
     ]
-    bulks = _bulks(known, len(slots))
+    # The mean length counts 1, and so does one that is not known.
+    lengths = [each.tokens for each in known if each.tokens]
+    mean = sum(lengths) / len(lengths) if lengths else 1.0
+    bulks = [
+        _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (each.tokens or mean) / mean)
+        for each in known
+    ]
+    bulks += [_SATURATION] * (len(slots) - len(bulks))
     scores = [0.0] * len(slots)
     topics: dict[int, float] = {}
     for posting in postings:
         own = [number for id_ in posting.ids if (number := numbers.get(id_)) is not None]
         most = posting.weight * (1 + _SATURATION)
-        for slot, there in _presence(own, beside, near).items():
+        present = dict.fromkeys(own, 1.0)
+        shares = [share for _, share in near]
+        for place in own:
+            for other, share in zip(beside[place], shares, strict=True):
+                present[other] = present.get(other, 0.0) + share
+        for slot, there in present.items():
             scores[slot] += most * there / (there + bulks[slot])
         for session in {known[number].session for number in own}:
             topics[session] = topics.get(session, 0.0) + posting.weight
@@ -126,32 +138,6 @@ def weigh(
         for place, score in zip(slots, scores, strict=True)
         if score
     }
-
-
-def _bulks(known: Sequence[Candidate], count: int) -> list[float]:
-    """Return what the length of each message holds against a word in it, by slot.
-
-    The mean length counts 1, and so does one that is not known.
-    """
-    lengths = [each.tokens for each in known if each.tokens]
-    mean = sum(lengths) / len(lengths) if lengths else 1.0
-    bulks = [
-        _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (each.tokens or mean) / mean)
-        for each in known
-    ]
-    return bulks + [_SATURATION] * (count - len(bulks))
-
-
-def _presence(
-    own: Sequence[int], beside: Sequence[Sequence[int]], near: Sequence[tuple[int, float]]
-) -> dict[int, float]:
-    """Return how much of a word the slots have that have any, themselves and from neighbors."""
-    found = dict.fromkeys(own, 1.0)
-    shares = [share for _, share in near]
-    for number in own:
-        for slot, share in zip(beside[number], shares, strict=True):
-            found[slot] = found.get(slot, 0.0) + share
-    return found
 
 
 def exact_name(query: str) -> str:

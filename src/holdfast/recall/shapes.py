@@ -11,15 +11,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from holdfast.recall.asked import ResultLimits, about, cropped, nearest, when
-from holdfast.recall.passages import pieced
-from holdfast.recall.values import MatchTier
+from holdfast.recall.passages import MessagePiece, pieced
+from holdfast.recall.values import MatchTier, ResultLimits, Told, about, cropped, nearest, when
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from holdfast.recall.asked import Told
-    from holdfast.recall.passages import MessagePiece
     from holdfast.session import Session
     from holdfast.tokens import Counter
 
@@ -384,7 +381,19 @@ def fitted(result: Result, budget: int | None, counter: Counter) -> dict[str, ob
         return _as_much_as_fits(result.document, len(result.quotes), budget, counter)
     found: dict[str, object] = {}
     for room in _LADDER:
-        found = _with_cuts(result, room)
+        document = result.document(room)
+        shown = list(_messages(document))
+        shortened = [
+            cast("int", each["characters_cut"]) for each in shown if "characters_cut" in each
+        ]
+        cuts = {
+            "results_left_out": result.count - min(result.count, room.results),
+            "messages_left_out": result.size - len(shown),
+            "messages_shortened": len(shortened),
+            "characters_cut": sum(shortened),
+        }
+        told: dict[str, object] = {name: count for name, count in cuts.items() if count}
+        found = {**document, "cut": {**told, "how": _MORE}} if told else document
         if counter.count(written(found)) <= budget:
             break
     return found
@@ -393,22 +402,6 @@ def fitted(result: Result, budget: int | None, counter: Counter) -> dict[str, ob
 def written(document: Mapping[str, object]) -> str:
     """Return a result as the text that a model reads."""
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-
-
-def _with_cuts(
-    result: Excerpts | Neighborhood | Beginning | ConversationList, room: ResultLimits
-) -> dict[str, object]:
-    document = result.document(room)
-    shown = list(_messages(document))
-    shortened = [cast("int", each["characters_cut"]) for each in shown if "characters_cut" in each]
-    cuts = {
-        "results_left_out": result.count - min(result.count, room.results),
-        "messages_left_out": result.size - len(shown),
-        "messages_shortened": len(shortened),
-        "characters_cut": sum(shortened),
-    }
-    told: dict[str, object] = {name: count for name, count in cuts.items() if count}
-    return {**document, "cut": {**told, "how": _MORE}} if told else document
 
 
 def _messages(value: object) -> list[Mapping[str, object]]:

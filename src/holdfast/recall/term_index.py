@@ -26,14 +26,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.recall.folding import is_paired, normal, root_of, stem
-from holdfast.recall.query import All, Either, Term
-from holdfast.recall.ranking import Posting, rarity
+from holdfast.recall.query import All, Either, Node, Query, Term
+from holdfast.recall.ranking import Candidate, Posting, rarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.recall.query import Node, Query, Term
-    from holdfast.recall.ranking import Candidate
 
 _SHORT_HASH = re.compile("[0-9a-f]{7,63}")
 """What programs that name things by hashes show of one at least."""
@@ -188,7 +186,14 @@ _MOST_SCANNED = 3
 def postings_of(index: TermIndex, query: Query) -> list[Posting]:
     """Return the words of a query with their messages, the rarest first."""
     search = _Gathered(index)
-    counts = {words: search.add(phrase(words), 1.0, words) for words in _asked(query)}
+    asked: dict[tuple[str, ...], None] = {}
+    for term in query.telling:
+        asked[term.words] = None
+        if len(term.words) > 1 and not term.is_quoted:
+            asked.update(dict.fromkeys((word,) for word in term.words))
+    counts = {
+        words: search.add(phrase(words), 1.0, words) for words in list(asked)[: 2 * _MOST_POSTINGS]
+    }
     for before, after in pairwise(query.terms):
         if not before.is_filler and not after.is_filler:
             words = (*before.words, *after.words)
@@ -196,7 +201,12 @@ def postings_of(index: TermIndex, query: Query) -> list[Posting]:
     for word in dict.fromkeys(word for term in query.telling for word in term.words):
         if others := synonyms_of(word):
             search.add(either([phrase([other]) for other in others]), _SYNONYM)
-    scarce = _scarce(counts)
+    few = [
+        words[0]
+        for words, count in sorted(counts.items(), key=lambda item: item[1])
+        if count <= _SCARCE and len(words) == 1 and len(words[0]) >= _SHORTEST_PART
+    ]
+    scarce = [word for word in few if not is_paired(word)]
     holding = index.words_holding(scarce[:_MOST_SCANNED])
     for word in scarce:
         ways: list[Node] = [phrase([longer]) for longer in holding.get(word, ()) if longer != word]
@@ -248,26 +258,6 @@ class _Gathered:
     def rarest(self, count: int) -> list[_Found]:
         """Return the postings that say most."""
         return sorted(self._found, key=lambda found: -found.posting.weight)[:count]
-
-
-def _asked(query: Query) -> list[tuple[str, ...]]:
-    """Return what is looked for; words that were joined count together and alone."""
-    asked: dict[tuple[str, ...], None] = {}
-    for term in query.telling:
-        asked[term.words] = None
-        if len(term.words) > 1 and not term.is_quoted:
-            asked.update(dict.fromkeys((word,) for word in term.words))
-    return list(asked)[: 2 * _MOST_POSTINGS]
-
-
-def _scarce(counts: Mapping[tuple[str, ...], int]) -> list[str]:
-    """Return the words that few messages have, the scarcest first."""
-    words = [
-        words[0]
-        for words, count in sorted(counts.items(), key=lambda item: item[1])
-        if count <= _SCARCE and len(words) == 1 and len(words[0]) >= _SHORTEST_PART
-    ]
-    return [word for word in words if not is_paired(word)]
 
 
 def _completed(index: TermIndex, found: Sequence[_Found]) -> list[Posting]:
@@ -337,10 +327,7 @@ class Expanded:
 def expanded(index: TermIndex, query: Query, limit: int) -> Expanded:
     """Expand the terms of a query that find too little as words; there may be none.
 
-    Args:
-        index: Where to look.
-        query: What was asked for; as words it found less than `limit`.
-        limit: How many messages are wanted.
+    As words, the query found less than `limit` messages.
     """
     search = _Seldom(index, query, limit)
     terms = [term for term in query.telling if search.has(term)][:_MOST_TERMS]
@@ -393,28 +380,24 @@ def _ways(index: TermIndex, term: Term, longer: Sequence[str]) -> _Ways:
     first, *others = term.words
     if others:
         endings = [*_as_it_is(first, longer), *(word for word in longer if word.endswith(first))]
-        return _joined_ways(index, list(dict.fromkeys(endings)), others)
+        starts = list(dict.fromkeys(endings))
+        *between, last = others
+        words = index.words_beginning(last)
+        onward = shortest(words, len(words))
+        pairs = sorted(
+            ((ending, word) for ending in starts for word in onward[:_LIKELY_PAIRS]),
+            key=lambda pair: len(pair[0]) + len(pair[1]),
+        )
+        likely = [phrase([ending, *between, word]) for ending, word in pairs[:_LIKELY_PAIRS]]
+        most = max(_FEWEST_ENDINGS, _MOST_PAIRS // max(1, len(onward)))
+        whole = [phrase([ending, *others], is_prefix=True) for ending in starts[:most]]
+        return _Ways(likely or whole, whole, is_slow=len(onward) * len(whole) > _SLOW)
     ways = [phrase([word]) for word in longer]
     is_listed = first.isascii() and first.isalpha()
     start = "" if longer and is_listed else beginning_of(first)
     if start:
         ways.append(phrase([start], is_prefix=True))
     return _Ways(ways, ways)
-
-
-def _joined_ways(index: TermIndex, endings: Sequence[str], others: Sequence[str]) -> _Ways:
-    """Return the ways in which words that follow each other may go on at both ends."""
-    *between, last = others
-    words = index.words_beginning(last)
-    onward = shortest(words, len(words))
-    pairs = sorted(
-        ((ending, word) for ending in endings for word in onward[:_LIKELY_PAIRS]),
-        key=lambda pair: len(pair[0]) + len(pair[1]),
-    )
-    likely = [phrase([ending, *between, word]) for ending, word in pairs[:_LIKELY_PAIRS]]
-    most = max(_FEWEST_ENDINGS, _MOST_PAIRS // max(1, len(onward)))
-    whole = [phrase([ending, *others], is_prefix=True) for ending in endings[:most]]
-    return _Ways(likely or whole, whole, is_slow=len(onward) * len(whole) > _SLOW)
 
 
 def _as_it_is(word: str, longer: Sequence[str]) -> list[str]:

@@ -95,7 +95,13 @@ def snippet(
         width: Characters to show at most, without marks and ellipses.
         marks: What to put before and after each match.
     """
-    text = _readable(text, query)
+    # Of a very long text, look where the first match is.
+    if len(text) > _LONGEST_READ:
+        lowered = text.lower()
+        words = (word for term in query.terms for word in term.words)
+        found = [place for place in map(lowered.find, words) if place >= 0]
+        begin = max(min(found, default=0) - _LONGEST_READ // 2, 0)
+        text = text[begin : begin + _LONGEST_READ]
     spots = spots_of(text, query.telling)
     start, end = _frame(text, spots, max(1, width))
     pieces = ["…" if text[:start].strip() else ""]
@@ -106,17 +112,6 @@ def snippet(
             at = spot.end
     pieces += [text[at:end].rstrip(), "…" if text[end:].strip() else ""]
     return _SPACE.sub(" ", "".join(pieces)).strip()
-
-
-def _readable(text: str, query: Query) -> str:
-    """Return the part of a very long text in which the first match is looked for."""
-    if len(text) <= _LONGEST_READ:
-        return text
-    lowered = text.lower()
-    words = (word for term in query.terms for word in term.words)
-    found = [place for place in map(lowered.find, words) if place >= 0]
-    begin = max(min(found, default=0) - _LONGEST_READ // 2, 0)
-    return text[begin : begin + _LONGEST_READ]
 
 
 def matches(text: str, query: Query) -> tuple[tuple[int, int], ...]:
@@ -146,7 +141,12 @@ def _places(words: _Words, term: Term) -> Iterable[tuple[int, int]]:
     if exact or term.is_quoted:
         return exact
     if len(wanted) == 1:
-        return list(_within(words, wanted[0])) or list(_related(words, wanted[0]))
+        if found := list(_within(words, wanted[0])):
+            return found
+        # Other forms of a word in languages that are not stemmed.
+        root = root_of(wanted[0])
+        places = words.starting(root[:1]) if root else ()
+        return [words.span(place, place) for place in places if words.bare[place].startswith(root)]
     return list(_open_stretches(words, wanted))
 
 
@@ -196,14 +196,6 @@ def _within(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
             else:
                 yield start, end
             at = bare.find(wanted, at + len(wanted))
-
-
-def _related(words: _Words, wanted: str) -> Iterator[tuple[int, int]]:
-    """Find other forms of a word in languages that are not stemmed."""
-    if root := root_of(wanted):
-        for place in words.starting(root[:1]):
-            if words.bare[place].startswith(root):
-                yield words.span(place, place)
 
 
 def _frame(text: str, spots: Sequence[Spot], width: int) -> tuple[int, int]:
@@ -302,10 +294,7 @@ def is_said_by(message: Message, roles: Sequence[Role]) -> bool:
 def is_echo(message: Message, query: Query, names: Mapping[str, str]) -> bool:
     """Say whether a message matches a query only because of an earlier search in it.
 
-    Args:
-        message: What was found.
-        query: What was looked for.
-        names: The names of calls by their ids, where results do not carry them.
+    Results that do not carry the names of their calls are looked up among the names.
     """
     kept = tuple(part for part in message.parts if not _is_recall(part, names))
     if len(kept) == len(message.parts):

@@ -17,7 +17,7 @@ from holdfast.redaction.sites import (
     read_value,
     whole_value,
 )
-from holdfast.redaction.spans import SecretSpan
+from holdfast.redaction.spans import SecretSpan, TextViews
 from holdfast.redaction.values import (
     LETTERS,
     counts_far,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
 
 # Tuples, because members of an enumeration are slow to hash and quick to compare.
 _NAMED = (
@@ -384,7 +383,15 @@ def flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[SecretSpan]
         letter = raw[flag.start : flag.stop]
         start = flag.value
         if letter == b"S" or set(flag.name) <= _HTPASSWD_FLAGS:
-            spans.extend(_positional(view, flag))
+            # The password of `echo ... | sudo -S` and of `htpasswd -b file user ...`.
+            first = max(0, flag.start - 1 - _COMMAND_REACH)
+            found = None
+            if flag.name == b"s":
+                found = _SUDO.search(raw, first, flag.start - 1)
+            elif b"b" in flag.name and view.lower.endswith(b"htpasswd ", first, flag.start - 1):
+                found = _HTPASSWD.match(raw, flag.value)
+            if found and holds_secret(SecretKind.PASSWORD, found.group(1), literal=True):
+                spans.append(SecretSpan(*found.span(1)))
             continue
         command = _command(view, flag, letter[:1])
         if command and len(letter) > 1:
@@ -425,17 +432,3 @@ def _is_argument(secret: bytes, kind: SecretKind, command: bytes | None, *, lite
     if command is None or command in _ONLY_GLUED or secret.endswith(_FILES):
         return False
     return len(secret) >= _SHORTEST_PASSWORD and not is_placeholder(secret)
-
-
-def _positional(view: TextViews, flag: CommandFlag) -> list[SecretSpan]:
-    """Return the password of `echo ... | sudo -S` and of `htpasswd -b file user ...`."""
-    raw = view.raw
-    first = max(0, flag.start - 1 - _COMMAND_REACH)
-    if flag.name == b"s":
-        found = _SUDO.search(raw, first, flag.start - 1)
-    elif b"b" in flag.name and view.lower.endswith(b"htpasswd ", first, flag.start - 1):
-        found = _HTPASSWD.match(raw, flag.value)
-    else:
-        return []
-    is_secret = found and holds_secret(SecretKind.PASSWORD, found.group(1), literal=True)
-    return [SecretSpan(*found.span(1))] if found and is_secret else []

@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.redaction.sites import SecretKind, read_value
-from holdfast.redaction.spans import Mask, SecretSpan
-from holdfast.redaction.survey import find_each
+from holdfast.redaction.sites import SecretKind, Site, read_value
+from holdfast.redaction.spans import Mask, SecretSpan, TextViews, find_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
 
 _INTERNATIONAL = re.compile(
     rb"\+(?<![\w+).\]/=-]\+)[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]?\d{1,14}){1,6}+"

@@ -11,16 +11,13 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.redaction.assignments import holds_secret
-from holdfast.redaction.sites import SecretKind, kind_of
-from holdfast.redaction.spans import Mask, SecretSpan
-from holdfast.redaction.survey import find_each
+from holdfast.redaction.sites import SecretKind, Site, kind_of
+from holdfast.redaction.spans import Mask, SecretSpan, TextViews, find_each
 from holdfast.redaction.values import is_placeholder, is_varied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
 
 _REACH = 16_384
 _BLOCK = re.compile(

@@ -6,17 +6,14 @@ import re
 from binascii import Error, a2b_base64
 from typing import TYPE_CHECKING
 
-from holdfast.redaction.assignments import holds_secret, is_parameter, names_secret
-from holdfast.redaction.sites import SecretKind
-from holdfast.redaction.spans import SecretSpan
+from holdfast.redaction.assignments import CommandFlag, holds_secret, is_parameter, names_secret
+from holdfast.redaction.sites import SecretKind, Site
+from holdfast.redaction.spans import SecretSpan, TextViews
 from holdfast.redaction.values import is_placeholder, is_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.redaction.assignments import CommandFlag
-    from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
 
 _AUTHORIZATION = re.compile(
     rb"\\{0,3}[\"'`]?[ \t]{0,4}(?:f?\\{0,3}[\"'`])?"
@@ -266,17 +263,12 @@ def user_flag_pass(view: TextViews, flags: Iterable[CommandFlag]) -> list[Secret
                 stop = end if end >= 0 else min(limit, len(raw))
                 next_curl += len("curl")
         if flag.start < stop:
-            spans.extend(_password(view.raw, flag.value))
+            pair = _PAIR.match(view.raw, flag.value)
+            if pair is None:
+                continue
+            group = 2 if pair.group(2) else 1
+            secret = pair.group(group)
+            braced = secret.startswith(b"{") and is_random(secret.strip(b"{}"))
+            if len(secret) > _SHORTEST_PASSWORD and (braced or not is_placeholder(secret)):
+                spans.append(SecretSpan(*pair.span(group)))
     return spans
-
-
-def _password(raw: bytes, start: int) -> list[SecretSpan]:
-    pair = _PAIR.match(raw, start)
-    if pair is None:
-        return []
-    group = 2 if pair.group(2) else 1
-    secret = pair.group(group)
-    braced = secret.startswith(b"{") and is_random(secret.strip(b"{}"))
-    if len(secret) <= _SHORTEST_PASSWORD or (is_placeholder(secret) and not braced):
-        return []
-    return [SecretSpan(*pair.span(group))]

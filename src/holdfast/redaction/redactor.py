@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
 from holdfast.keywords import names_checked
-from holdfast.redaction.assignments import (
-    environment_pass,
-    field_pass,
-    find_flags,
-    flag_pass,
-)
+from holdfast.redaction.assignments import environment_pass, field_pass, find_flags, flag_pass
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
 from holdfast.redaction.file_formats import (
     command_pass,
@@ -33,19 +28,15 @@ from holdfast.redaction.http import (
     user_flag_pass,
     webhook_pass,
 )
-from holdfast.redaction.sites import find_sites
-from holdfast.redaction.spans import Masked, SecretSpan, mask_spans
-from holdfast.redaction.survey import survey
+from holdfast.redaction.sites import Site, find_sites
+from holdfast.redaction.spans import Masked, SecretSpan, TextViews, mask_spans, survey
 from holdfast.redaction.tokens import jwt_pass, private_key_pass, short_token_pass, vendor_pass
-from holdfast.redaction.user_patterns import compiled, user_pattern_spans
+from holdfast.redaction.user_patterns import Regexp, compiled, user_pattern_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.redaction.assignments import CommandFlag
-    from holdfast.redaction.sites import Site
-    from holdfast.redaction.survey import TextViews
-    from holdfast.redaction.user_patterns import Regexp
 
 _BY_SHAPE: tuple[Callable[[TextViews], list[SecretSpan]], ...] = (
     vendor_pass,

@@ -18,13 +18,12 @@ from itertools import chain, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.redaction.survey import STICKY, find_each, unglued
+from holdfast.redaction.spans import STICKY, TextViews, find_each, unglued
 from holdfast.redaction.vendor_tables import EVERYDAY, SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from holdfast.redaction.survey import TextViews
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Words after the one that decides: `API_KEY_PROD`, `password2`, `SECRET_KEY_BASE`.

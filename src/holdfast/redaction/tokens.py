@@ -21,8 +21,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, assert_never
 
 from holdfast.redaction.sites import split_words
-from holdfast.redaction.spans import Mask, SecretSpan
-from holdfast.redaction.survey import ALNUM, STICKY, find_each, long_runs, run_start, unglued
+from holdfast.redaction.spans import (
+    ALNUM,
+    STICKY,
+    Mask,
+    SecretSpan,
+    find_each,
+    long_runs,
+    run_start,
+    unglued,
+)
 from holdfast.redaction.values import counts_up, is_monotone, is_placeholder, is_random, is_varied
 from holdfast.redaction.vendor_tables import (
     CLOUDS,
@@ -34,7 +42,7 @@ from holdfast.redaction.vendor_tables import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.redaction.survey import TextViews
+    from holdfast.redaction.spans import TextViews
 
 _UNLIMITED = 1 << 30
 _ALPHABETS = {
@@ -426,21 +434,8 @@ def short_token_pass(view: TextViews) -> list[SecretSpan]:
         rest = found.group(_SHORT)[2:]
         if is_monotone(rest) or not rest.isalpha():
             spans.append(SecretSpan(found.start(), found.end(_SHORT)))
-    if access_keys:
-        spans += _cloud_keys(raw, access_keys)
-    for found in _AZURE.finditer(raw) if b"~" in raw else ():
-        rest = found.group()[1:]
-        if is_random(rest) and not is_placeholder(rest):
-            spans.append(SecretSpan(found.start() - _AZURE_FRONT, found.end()))
-    return spans
-
-
-def _cloud_keys(raw: bytes, access_keys: list[re.Match[bytes]]) -> list[SecretSpan]:
-    """Return secret access keys that stand near the id of an AWS access key.
-
-    They have no prefix; forty characters of base64 beside such an id can be little else.
-    """
-    spans: list[SecretSpan] = []
+    # Secret access keys have no prefix; forty characters of base64 near the id of one can be
+    # little else.
     seen = 0
     for found in access_keys:
         for near in _SECRET_ACCESS_KEY.finditer(
@@ -452,6 +447,10 @@ def _cloud_keys(raw: bytes, access_keys: list[re.Match[bytes]]) -> list[SecretSp
             if generated and not is_placeholder(secret):
                 spans.append(SecretSpan(near.start(), near.end()))
         seen = found.end() + _NEAR
+    for found in _AZURE.finditer(raw) if b"~" in raw else ():
+        rest = found.group()[1:]
+        if is_random(rest) and not is_placeholder(rest):
+            spans.append(SecretSpan(found.start() - _AZURE_FRONT, found.end()))
     return spans
 
 

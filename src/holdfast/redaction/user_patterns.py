@@ -149,7 +149,10 @@ def _matches(pattern: Regexp, data: bytes, start: int) -> Iterator[tuple[int, in
     while start < end:
         reach = _REACH
         while True:
-            limit = _boundary(data, start + reach)
+            position = start + reach
+            while position < len(data) and data[position] & 0xC0 == 0x80:
+                position += 1
+            limit = min(position, len(data))
             found = pattern.search(data, start, limit)
             if limit == end or (found is not None and found.span()[1] < limit):
                 break
@@ -158,10 +161,3 @@ def _matches(pattern: Regexp, data: bytes, start: int) -> Iterator[tuple[int, in
             return
         yield found.span()
         start = found.span()[1]
-
-
-def _boundary(data: bytes, position: int) -> int:
-    """Return the position, or the next one at which a character begins, up to the end."""
-    while position < len(data) and data[position] & 0xC0 == 0x80:
-        position += 1
-    return min(position, len(data))

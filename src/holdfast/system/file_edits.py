@@ -93,7 +93,13 @@ def put_in_place(file: Path, content: bytes) -> None:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
-    _settle(place.parent)
+    # Make the disk remember the new name; some systems have no way to ask for that.
+    with suppress(OSError):
+        descriptor = os.open(place.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def make_folder(folder: Path) -> None:
@@ -124,16 +130,6 @@ def explained(error: OSError, file: Path, verb: str) -> MemoryRefused:
         case _:
             reason = (error.strerror or str(error)).lower()
             return MemoryRefused(f"{file} cannot be {verb}: {reason}")
-
-
-def _settle(folder: Path) -> None:
-    """Make the disk remember the new name; some systems have no way to ask for that."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 if sys.platform == "win32":

@@ -36,10 +36,6 @@ def project_files(start: Path, redactor: Callable[[str], str] = redact) -> tuple
 
     Without a repository around it, only the folder itself is looked into. A link that leads out
     of the project is not followed: a project must not be able to show other files of the machine.
-
-    Args:
-        start: The working directory.
-        redactor: Masks the secrets in what is shown.
     """
     here = Path(os.path.abspath(start))
     folders = _folders(here)

@@ -7,17 +7,12 @@ keeps whole prefixes as text, where the accountant keeps digests of blocks.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from holdfast.caching import Automatic, Marked, Uncached
+from holdfast.caching import Automatic, Marked, Support, Uncached
 from holdfast.session import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from holdfast.caching import Support
 
 _FOREVER = 10**18
 _SECONDS = {"5m": 300, "1h": 3_600}
@@ -64,39 +59,35 @@ class CacheSimulator:
         whole = cuts[-1].tokens if cuts else 0
         match self._rules:
             case Marked() as rules:
-                read, written = self._by_markers(cuts, rules, at)
+                ends = {cut.text: number for number, cut in enumerate(cuts)}
+                markers = [number for number, cut in enumerate(cuts) if cut.ttl]
+                # Every kept text is held against the request, and not every place against what is
+                # kept.
+                matches = [
+                    ends[text]
+                    for text in self._kept
+                    if text in ends
+                    and any(0 <= marker - ends[text] < rules.lookback for marker in markers)
+                ]
+                found = 0
+                if matches:
+                    longest = cuts[max(matches)]
+                    found = longest.tokens
+                    self._kept[longest.text].used = at
+                worth = [cuts[number] for number in markers if cuts[number].tokens >= rules.minimum]
+                for cut in worth:
+                    kept = self._kept.setdefault(cut.text, _Kept(_SECONDS[cut.ttl] * 1_000, at))
+                    kept.used = at
+                read, written = found, max([cut.tokens - found for cut in worth] + [0])
             case Automatic() as rules:
-                read, written = self._by_itself(cuts, rules, at), 0
+                tokens = max((cut.tokens for cut in cuts if cut.text in self._kept), default=0)
+                for cut in cuts:
+                    self._kept[cut.text] = _Kept(rules.lifetime or _FOREVER, at)
+                steps = tokens - tokens % rules.step
+                read, written = (steps if steps >= rules.minimum else 0), 0
             case Uncached():
                 read, written = 0, 0
         return Usage(1, whole - read - written, output_tokens, read, written)
-
-    def _by_markers(self, cuts: Sequence[_Cut], rules: Marked, at: int) -> tuple[int, int]:
-        ends = {cut.text: number for number, cut in enumerate(cuts)}
-        markers = [number for number, cut in enumerate(cuts) if cut.ttl]
-        # Every kept text is held against the request, and not every place against what is kept.
-        matches = [
-            ends[text]
-            for text in self._kept
-            if text in ends and any(0 <= marker - ends[text] < rules.lookback for marker in markers)
-        ]
-        read = 0
-        if matches:
-            longest = cuts[max(matches)]
-            read = longest.tokens
-            self._kept[longest.text].used = at
-        worth = [cuts[number] for number in markers if cuts[number].tokens >= rules.minimum]
-        for cut in worth:
-            kept = self._kept.setdefault(cut.text, _Kept(_SECONDS[cut.ttl] * 1_000, at))
-            kept.used = at
-        return read, max([cut.tokens - read for cut in worth] + [0])
-
-    def _by_itself(self, cuts: Sequence[_Cut], rules: Automatic, at: int) -> int:
-        tokens = max((cut.tokens for cut in cuts if cut.text in self._kept), default=0)
-        for cut in cuts:
-            self._kept[cut.text] = _Kept(rules.lifetime or _FOREVER, at)
-        steps = tokens - tokens % rules.step
-        return steps if steps >= rules.minimum else 0
 
     def _cuts(self, request: Mapping[str, Any]) -> Iterator[_Cut]:
         text, tokens = f"to {request['model']}:", 0

@@ -11,21 +11,15 @@ import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from holdfast.deadline import Hung, Raised, Returned
-from holdfast.engines.contract import ATTRIBUTES
+from holdfast.engines.contract import ATTRIBUTES, ContextEngine
 from holdfast.engines.plugin_messages import as_handed, borrowed, faults, read_back, shown_to_plugin
 from holdfast.engines.plugin_thread import PluginThread, call_offered, tools_of
 from holdfast.errors import DecodeError
 from holdfast.tokens import Scale
 from holdfast.wire import DIALECTS, Body
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from holdfast.engines.contract import ContextEngine
 
 Wire: TypeAlias = list[dict[str, Any]]
 
@@ -99,95 +93,12 @@ def offers(engine: object, method: str) -> bool:
     return callable(getattr(engine, method, None))
 
 
-def _optional(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    for method in ("should_compress_preflight", "has_content_to_compress"):
-        if not offers(engine, method):
-            continue
-        said = call_offered(engine, method, deepcopy(SHORT), details={})
-        if not isinstance(said, bool):
-            yield f"{method} returns {said!r}, and neither True nor False"
-
-
-def _lifecycle(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    for id_, details in (
-        ("20260101_000000_abcdef", {"model": "a-model", "platform": "test"}),
-        ("20260101_000000_fedcba", {"boundary_reason": "compression"}),
-    ):
-        call_offered(engine, "on_session_start", id_, details=details)
-    call_offered(engine, "on_session_end", id_, deepcopy(SHORT), details={})
-    yield from ()
-
-
-def _reset(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    if not offers(engine, "on_session_reset"):
-        return
-    first = make().compress(deepcopy(SHORT))
-    engine.update_from_response(dict(_USAGE))
-    engine.compress(long_talk())
-    engine.on_session_reset()
-    for name in ATTRIBUTES:
-        if name.startswith("last_") or name == "compression_count":
-            value: object = getattr(engine, name)
-            if value != 0:
-                yield f"{name} is {value!r} after on_session_reset"
-    if engine.compress(deepcopy(SHORT)) != first:
-        yield "after on_session_reset something of the old conversation is in the new one"
-
-
-def _tools(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    tools = tools_of(call_offered(make(), "get_tool_schemas", details={}))
-    yield from tools.troubles
-    for spec in tools.specs:
-        if not spec.description or spec.parameters.get("type") != "object":
-            yield f"the tool {spec.name} needs a description and parameters of type object"
-
-
-def _tool_errors(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    specs = tools_of(call_offered(engine, "get_tool_schemas", details={})).specs
-    if not offers(engine, "handle_tool_call"):
-        if specs:
-            yield "get_tool_schemas offers tools, and there is no handle_tool_call"
-        return
-    answer = _answered(engine, "no_such_tool", {})
-    if not isinstance(answer, dict) or "error" not in answer:
-        yield "an unknown tool is not answered with JSON that has an error"
-    for spec in specs:
-        for arguments in ({}, {"odd": [None, -1]}):
-            if _answered(engine, spec.name, dict(arguments)) is None:
-                yield f"the tool {spec.name} does not answer {arguments} with JSON"
-
-
 def _answered(engine: ContextEngine, name: str, arguments: dict[str, Any]) -> object:
     answer = call_offered(engine, "handle_tool_call", name, arguments, details={})
     try:
         return cast("object", json.loads(answer)) if isinstance(answer, str) else None
     except ValueError:
         return None
-
-
-def _status(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    if not offers(engine, "get_status"):
-        return
-    status = call_offered(engine, "get_status", details={})
-    if not isinstance(status, dict):
-        yield f"get_status returns a {type(status).__name__}, and no dict"
-    json.dumps(status)
-
-
-OPTIONS: Final[dict[str, Callable[[Callable[[], ContextEngine]], Iterator[str]]]] = {
-    "optional": _optional,
-    "lifecycle": _lifecycle,
-    "reset": _reset,
-    "tools": _tools,
-    "tool-errors": _tool_errors,
-    "status": _status,
-}
-"""By the name of the promise."""
 
 
 _WINDOW = 8_000
@@ -204,7 +115,7 @@ class Defect:
     message: str
 
 
-Check: TypeAlias = "Callable[[Callable[[], ContextEngine]], Iterator[str | Defect]]"
+Check: TypeAlias = "Callable[[], Iterator[str | Defect]]"
 
 
 def check_engine(factory: Callable[[], Any], *, seconds: float = _SECONDS) -> tuple[Defect, ...]:
@@ -224,15 +135,13 @@ def check_engine(factory: Callable[[], Any], *, seconds: float = _SECONDS) -> tu
         return engine
 
     found: dict[str, Defect] = {}
-    for name, check in _CHECKS.items():
-        for defect in _breaches(name, partial(check, make), seconds):
+    for name, check in _Checks(make).by_promise().items():
+        for defect in _breaches(name, check, seconds):
             found.setdefault(defect.name, defect)
     return tuple(found.values())
 
 
-def _breaches(
-    name: str, check: Callable[[], Iterator[str | Defect]], seconds: float
-) -> Iterator[Defect]:
+def _breaches(name: str, check: Check, seconds: float) -> Iterator[Defect]:
     ending = PluginThread(name, object, deadline=seconds).run(lambda: list(check()))
     match ending:
         case Returned(found):
@@ -242,120 +151,208 @@ def _breaches(
             yield Defect(name, reason)
 
 
-def _attributes(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    for name in ATTRIBUTES:
-        value: object = getattr(engine, name, None)
-        allowed = float | int if name == "threshold_percent" else int
-        if not isinstance(value, allowed) or isinstance(value, bool) or value < 0:
-            yield f"{name} is {value!r}, and no number from 0 up"
-    if not 0 < engine.threshold_percent <= 1:
-        yield f"threshold_percent is {engine.threshold_percent!r}; it is a share, up to 1"
+class _Checks:
+    """Looks for breaches of each promise, in engines that nobody has used."""
 
+    def __init__(self, make: Callable[[], ContextEngine]) -> None:
+        self._make = make
 
-def _separate(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    one, other = make(), make()
-    one.update_from_response(dict(_USAGE))
-    if one is other or other.last_prompt_tokens:
-        yield "two engines share what they count; each conversation needs its own"
+    def by_promise(self) -> dict[str, Check]:
+        """Return the checks by the names of the promises; the last ones are of what is optional."""
+        return {
+            "attributes": self.attributes,
+            "separate": self.separate,
+            "model": self.model,
+            "usage": self.usage,
+            "threshold": self.threshold,
+            "result": self.result,
+            "provenance": self.provenance,
+            "progress": self.progress,
+            "mutation": self.mutation,
+            "idempotence": self.idempotence,
+            "arguments": self.arguments,
+            "optional": self.optional,
+            "lifecycle": self.lifecycle,
+            "reset": self.reset,
+            "tools": self.tools,
+            "tool-errors": self.tool_errors,
+            "status": self.status,
+        }
 
+    def attributes(self) -> Iterator[str]:
+        engine = self._make()
+        for name in ATTRIBUTES:
+            value: object = getattr(engine, name, None)
+            allowed = float | int if name == "threshold_percent" else int
+            if not isinstance(value, allowed) or isinstance(value, bool) or value < 0:
+                yield f"{name} is {value!r}, and no number from 0 up"
+        if not 0 < engine.threshold_percent <= 1:
+            yield f"threshold_percent is {engine.threshold_percent!r}; it is a share, up to 1"
 
-def _model(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    for window in (_WINDOW, 200_000) if offers(engine, "update_model") else ():
-        engine.update_model("another-model", window)
-        if engine.context_length != window:
-            yield f"context_length is {engine.context_length} after update_model with {window}"
-        if not 0 < engine.threshold_tokens <= window:
-            yield f"threshold_tokens is {engine.threshold_tokens} in a window of {window}"
+    def separate(self) -> Iterator[str]:
+        one, other = self._make(), self._make()
+        one.update_from_response(dict(_USAGE))
+        if one is other or other.last_prompt_tokens:
+            yield "two engines share what they count; each conversation needs its own"
 
+    def model(self) -> Iterator[str]:
+        engine = self._make()
+        for window in (_WINDOW, 200_000) if offers(engine, "update_model") else ():
+            engine.update_model("another-model", window)
+            if engine.context_length != window:
+                yield f"context_length is {engine.context_length} after update_model with {window}"
+            if not 0 < engine.threshold_tokens <= window:
+                yield f"threshold_tokens is {engine.threshold_tokens} in a window of {window}"
 
-def _usage(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    engine.update_from_response({**_USAGE, "cache_read_tokens": 7})
-    shown = (engine.last_prompt_tokens, engine.last_completion_tokens, engine.last_total_tokens)
-    if shown != (1_000, 20, 1_020):
-        yield f"after usage of 1000, 20 and 1020 tokens the attributes show {shown}"
-    engine.update_from_response(dict.fromkeys(_USAGE, 0))
-    if engine.last_prompt_tokens:
-        yield "usage of zero tokens is not taken note of"
+    def usage(self) -> Iterator[str]:
+        engine = self._make()
+        engine.update_from_response({**_USAGE, "cache_read_tokens": 7})
+        shown = (engine.last_prompt_tokens, engine.last_completion_tokens, engine.last_total_tokens)
+        if shown != (1_000, 20, 1_020):
+            yield f"after usage of 1000, 20 and 1020 tokens the attributes show {shown}"
+        engine.update_from_response(dict.fromkeys(_USAGE, 0))
+        if engine.last_prompt_tokens:
+            yield "usage of zero tokens is not taken note of"
 
+    def threshold(self) -> Iterator[str]:
+        engine = self._make()
+        for tokens, wanted in ((0, False), (1, False), (engine.context_length * 2, True)):
+            said: object = engine.should_compress(tokens)
+            if said is not wanted:
+                yield f"should_compress({tokens}) is {said!r}"
+        if engine.should_compress(engine.threshold_tokens) is not True:
+            yield "should_compress says no at threshold_tokens"
+        if engine.should_compress(prompt_tokens=max(engine.threshold_tokens // 2, 1)) is not False:
+            yield "should_compress says yes at half of threshold_tokens"
+        if engine.should_compress() is not False:
+            yield "should_compress without tokens says yes before anything was reported"
 
-def _threshold(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    engine = make()
-    for tokens, wanted in ((0, False), (1, False), (engine.context_length * 2, True)):
-        said: object = engine.should_compress(tokens)
-        if said is not wanted:
-            yield f"should_compress({tokens}) is {said!r}"
-    if engine.should_compress(engine.threshold_tokens) is not True:
-        yield "should_compress says no at threshold_tokens"
-    if engine.should_compress(prompt_tokens=max(engine.threshold_tokens // 2, 1)) is not False:
-        yield "should_compress says yes at half of threshold_tokens"
-    if engine.should_compress() is not False:
-        yield "should_compress without tokens says yes before anything was reported"
+    def result(self) -> Iterator[Defect]:
+        """Yield what is wrong with what `compress` returns, by the name of the rule it breaks."""
+        for shown, talk in TALKS.items():
+            sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(deepcopy(talk))))
+            handed = cast("object", self._make().compress(deepcopy(talk)))
+            try:
+                after = read_back(sheet, handed)
+            except DecodeError as error:
+                yield Defect("result", f"{shown}: {error}")
+                continue
+            for fault in faults(sheet, after, cast("Wire", handed), Scale().total):
+                yield Defect(fault.rule, f"{shown}: {fault.message}")
 
+    def provenance(self) -> Iterator[str]:
+        """Yield what the engine wrote as if the user had: a model would take it for a request."""
+        for shown, talk in TALKS.items():
+            sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(deepcopy(talk))))
+            try:
+                after = as_handed(sheet, self._make().compress(deepcopy(talk)))
+            except DecodeError:
+                continue
+            for text in borrowed(sheet.transcript, after):
+                yield (
+                    f"{shown}: a user message that the user did not write begins with "
+                    f"{text[:40]!r}; begin it with a mark such as [Summary]"
+                )
 
-def _result(make: Callable[[], ContextEngine]) -> Iterator[Defect]:
-    """Yield what is wrong with what `compress` returns, under the name of the rule it breaks."""
-    for shown, talk in TALKS.items():
-        sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(deepcopy(talk))))
-        handed = cast("object", make().compress(deepcopy(talk)))
-        try:
-            after = read_back(sheet, handed)
-        except DecodeError as error:
-            yield Defect("result", f"{shown}: {error}")
-            continue
-        for fault in faults(sheet, after, cast("Wire", handed), Scale().total):
-            yield Defect(fault.rule, f"{shown}: {fault.message}")
+    def progress(self) -> Iterator[str]:
+        talk, engine = long_talk(), self._make()
+        smaller = engine.compress(deepcopy(talk))
+        before, after = _weight(talk), _weight(smaller)
+        if after > engine.context_length:
+            yield f"{before:,} tokens become {after:,}, more than the window of {_WINDOW:,}"
+        if engine.compression_count != 1:
+            yield f"compression_count is {engine.compression_count} after one pass"
 
+    def mutation(self) -> Iterator[str]:
+        for shown, talk in TALKS.items():
+            handed = deepcopy(talk)
+            self._make().compress(handed)
+            if handed != talk:
+                yield f"{shown}: the list that came in, or a message in it, was changed"
 
-def _provenance(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    """Yield what the engine wrote as if the user had: a model would take it for a request."""
-    for shown, talk in TALKS.items():
-        sheet = shown_to_plugin(DIALECTS["openai"].decode(Body(deepcopy(talk))))
-        try:
-            after = as_handed(sheet, make().compress(deepcopy(talk)))
-        except DecodeError:
-            continue
-        for text in borrowed(sheet.transcript, after):
-            yield (
-                f"{shown}: a user message that the user did not write begins with {text[:40]!r}; "
-                "begin it with a mark such as [Summary]"
-            )
+    def idempotence(self) -> Iterator[str]:
+        for shown, talk in TALKS.items():
+            engine = self._make()
+            once = engine.compress(deepcopy(talk))
+            if engine.compress(deepcopy(once)) != once:
+                yield f"{shown}: a second pass with nothing new changes the messages again"
 
+    def arguments(self) -> Iterator[str]:
+        for given in (
+            {"current_tokens": 9_000},
+            {"focus_topic": "port 8099"},
+            {"focus_topic": None},
+        ):
+            if not _is_list(self._make().compress(long_talk(), **cast("Any", given))):
+                yield f"compress with {given} returns no list"
+        if not _is_list(self._make().compress(long_talk(), 9_000, "port 8099")):
+            yield "compress takes its arguments by name only"
 
-def _progress(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    talk, engine = long_talk(), make()
-    smaller = engine.compress(deepcopy(talk))
-    before, after = _weight(talk), _weight(smaller)
-    if after > engine.context_length:
-        yield f"{before:,} tokens become {after:,}, more than the window of {_WINDOW:,}"
-    if engine.compression_count != 1:
-        yield f"compression_count is {engine.compression_count} after one pass"
+    def optional(self) -> Iterator[str]:
+        engine = self._make()
+        for method in ("should_compress_preflight", "has_content_to_compress"):
+            if not offers(engine, method):
+                continue
+            said = call_offered(engine, method, deepcopy(SHORT), details={})
+            if not isinstance(said, bool):
+                yield f"{method} returns {said!r}, and neither True nor False"
 
+    def lifecycle(self) -> Iterator[str]:
+        engine = self._make()
+        for id_, details in (
+            ("20260101_000000_abcdef", {"model": "a-model", "platform": "test"}),
+            ("20260101_000000_fedcba", {"boundary_reason": "compression"}),
+        ):
+            call_offered(engine, "on_session_start", id_, details=details)
+        call_offered(engine, "on_session_end", id_, deepcopy(SHORT), details={})
+        yield from ()
 
-def _mutation(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    for shown, talk in TALKS.items():
-        handed = deepcopy(talk)
-        make().compress(handed)
-        if handed != talk:
-            yield f"{shown}: the list that came in, or a message in it, was changed"
+    def reset(self) -> Iterator[str]:
+        engine = self._make()
+        if not offers(engine, "on_session_reset"):
+            return
+        first = self._make().compress(deepcopy(SHORT))
+        engine.update_from_response(dict(_USAGE))
+        engine.compress(long_talk())
+        engine.on_session_reset()
+        for name in ATTRIBUTES:
+            if name.startswith("last_") or name == "compression_count":
+                value: object = getattr(engine, name)
+                if value != 0:
+                    yield f"{name} is {value!r} after on_session_reset"
+        if engine.compress(deepcopy(SHORT)) != first:
+            yield "after on_session_reset something of the old conversation is in the new one"
 
+    def tools(self) -> Iterator[str]:
+        tools = tools_of(call_offered(self._make(), "get_tool_schemas", details={}))
+        yield from tools.troubles
+        for spec in tools.specs:
+            if not spec.description or spec.parameters.get("type") != "object":
+                yield f"the tool {spec.name} needs a description and parameters of type object"
 
-def _idempotence(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    for shown, talk in TALKS.items():
-        engine = make()
-        once = engine.compress(deepcopy(talk))
-        if engine.compress(deepcopy(once)) != once:
-            yield f"{shown}: a second pass with nothing new changes the messages again"
+    def tool_errors(self) -> Iterator[str]:
+        engine = self._make()
+        specs = tools_of(call_offered(engine, "get_tool_schemas", details={})).specs
+        if not offers(engine, "handle_tool_call"):
+            if specs:
+                yield "get_tool_schemas offers tools, and there is no handle_tool_call"
+            return
+        answer = _answered(engine, "no_such_tool", {})
+        if not isinstance(answer, dict) or "error" not in answer:
+            yield "an unknown tool is not answered with JSON that has an error"
+        for spec in specs:
+            for arguments in ({}, {"odd": [None, -1]}):
+                if _answered(engine, spec.name, dict(arguments)) is None:
+                    yield f"the tool {spec.name} does not answer {arguments} with JSON"
 
-
-def _arguments(make: Callable[[], ContextEngine]) -> Iterator[str]:
-    for given in ({"current_tokens": 9_000}, {"focus_topic": "port 8099"}, {"focus_topic": None}):
-        if not _is_list(make().compress(long_talk(), **cast("Any", given))):
-            yield f"compress with {given} returns no list"
-    if not _is_list(make().compress(long_talk(), 9_000, "port 8099")):
-        yield "compress takes its arguments by name only"
+    def status(self) -> Iterator[str]:
+        engine = self._make()
+        if not offers(engine, "get_status"):
+            return
+        status = call_offered(engine, "get_status", details={})
+        if not isinstance(status, dict):
+            yield f"get_status returns a {type(status).__name__}, and no dict"
+        json.dumps(status)
 
 
 def _is_list(value: object) -> bool:
@@ -364,19 +361,3 @@ def _is_list(value: object) -> bool:
 
 def _weight(messages: Wire) -> int:
     return Scale().total(DIALECTS["openai"].decode(Body(list(messages))))
-
-
-_CHECKS: dict[str, Check] = {
-    "attributes": _attributes,
-    "separate": _separate,
-    "model": _model,
-    "usage": _usage,
-    "threshold": _threshold,
-    "result": _result,
-    "provenance": _provenance,
-    "progress": _progress,
-    "mutation": _mutation,
-    "idempotence": _idempotence,
-    "arguments": _arguments,
-    **OPTIONS,
-}

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import SessionEnded, StoreError, UnknownSession
-from holdfast.ports import Capability, Lease, Listing, file_upkeep
-from holdfast.recall import Filters
+from holdfast.ports import Capability, FileUpkeep, Lease, Listing, Store, file_upkeep
+from holdfast.recall import Filters, Hit
 from holdfast.session import Fork, Session, Spawn
 from holdfast.testing.store_case import (
     FIRST,
@@ -24,8 +24,6 @@ from holdfast.testing.store_case import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from holdfast.ports import FileUpkeep, Store
-    from holdfast.recall import Hit
 
 _LONG = "a sentence about a walrus, " * 200
 

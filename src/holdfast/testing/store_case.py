@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -10,21 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from unittest import SkipTest
 from weakref import WeakKeyDictionary
 
-from holdfast.session import (
-    Cause,
-    Change,
-    CompactionRecord,
-    Draft,
-    EndReason,
-    Fork,
-    Session,
-    Spawn,
-)
+from holdfast.session import Cause, Change, CompactionRecord, Draft, EndReason, Fork, Session, Spawn
 from holdfast.transcript import Message, Role, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
     from holdfast.ports import Capability, Store
     from holdfast.session import Entry, Piece, Window
 

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from unittest import SkipTest
 
-from holdfast.ports import REQUIRED, Capability
+from holdfast.ports import REQUIRED, Capability, Store
 from holdfast.testing.store_case import capability_of
 from holdfast.testing.store_suite import StoreSuite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from holdfast.ports import Store
 
     StoreFactory: TypeAlias = Callable[[Path], Store]
 
@@ -88,7 +86,7 @@ def store_report(make: StoreFactory) -> tuple[CapabilityReport, ...]:
 
 def main() -> int:
     """Print the report on the store behind an address."""
-    from holdfast.stores.registry import open_url
+    from holdfast.stores import open_url
 
     (template,) = sys.argv[1:] or ("sqlite:///{place}",)
     report = store_report(lambda path: open_url(template.replace("{place}", str(path))))

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
-from holdfast.ports import Amendment, Capability, Listing
+from holdfast.ports import Amendment, Capability, Listing, Store
 from holdfast.recall import Filters, MatchTier
 from holdfast.session import Addition, Draft, EndReason, Fork, Session, Spawn, Usage
 from holdfast.testing.store_case import (
@@ -25,9 +25,6 @@ from holdfast.transcript import Message, Role, Text, ToolResult
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from holdfast.ports import Store
-    from holdfast.session import Draft
 
 
 @cases_of(Capability.LOG)

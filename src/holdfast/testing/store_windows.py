@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Conflict, SessionEnded, UnknownSession
-from holdfast.ports import Capability
+from holdfast.ports import Capability, Store
 from holdfast.session import (
     Cause,
     CompactionRecord,
@@ -33,8 +33,6 @@ from holdfast.testing.store_case import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from holdfast.ports import Store
 
 
 @cases_of(Capability.LOG)

@@ -17,8 +17,8 @@ from holdfast.views.sessions import UNTITLED
 
 if TYPE_CHECKING:
     from holdfast.recall import Query
-    from holdfast.recall.asked import Told
     from holdfast.recall.shapes import Quote, Result
+    from holdfast.recall.values import Told
 
 _TOKENS_EACH = 2_000
 _MARKED = re.compile(r"(>>>(?:(?!>>>).)*?<<<)")

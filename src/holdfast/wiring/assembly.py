@@ -16,7 +16,7 @@ from holdfast.compaction import Policy
 from holdfast.config import load
 from holdfast.errors import ConfigError
 from holdfast.redaction import Redactor
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.tokens import Estimator, family_of
 
 if TYPE_CHECKING:

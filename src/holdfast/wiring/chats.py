@@ -14,7 +14,7 @@ from holdfast.errors import ConfigError
 from holdfast.ports.store import Amendment
 from holdfast.providers.local_model import LocalModel
 from holdfast.session import SERVER_KEY, EndReason, Fork, children_of, latest_leaf
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.transcript import is_user_word
 from holdfast.wire import DIALECTS
 from holdfast.wiring.assembly import WINDOW

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from holdfast.agent_files.detection import FoundFile, examine_all
 from holdfast.errors import HoldfastError
 from holdfast.formats.catalog import agent_of
-from holdfast.stores.registry import is_durable
+from holdfast.stores import is_durable
 from holdfast.system.processes import can_fork, safe_path
 from holdfast.wiring.import_job import ImportJob, collecting_seldom
 from holdfast.wiring.stores import store_of

@@ -155,7 +155,7 @@ def _vector(settings: Settings, environ: Mapping[str, str]) -> MemoryProvider:
     from holdfast.memory_providers.embedding import Embedder
     from holdfast.memory_providers.vector_memory import VectorFile, VectorMemory
     from holdfast.providers.local_model import require
-    from holdfast.system.system_clock import SystemClock
+    from holdfast.system import SystemClock
 
     embedder = Embedder(require("minilm", home(environ)).folder)
     file = VectorFile(memory_folder(settings.store.profile, environ) / _FILE)

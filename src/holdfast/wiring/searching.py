@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 from holdfast.conversation.searching import SessionSearch
 from holdfast.errors import ConfigError
 from holdfast.recall.arguments import SearchArguments
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.wiring.stores import open_store, profile_names, store_file, store_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from holdfast.errors import ConfigError
 from holdfast.keywords import check_names
 from holdfast.ports.store import Listing
 from holdfast.recall.values import MOMENTS, meant_sources, moment
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 from holdfast.views.export import EXPORTERS, ExportRequest
 from holdfast.views.sessions import (
     SessionFilter,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.config import home
 from holdfast.config.settings import is_profile
 from holdfast.errors import ConfigError
-from holdfast.stores.registry import file_of, open_url
+from holdfast.stores import file_of, open_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Document, Problem, detect, read
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.events import (
     About,
     CompactionEvent,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.events import (
     CompactionEvent,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import detect, read
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.events import (
     CompactionEvent,
     Event,

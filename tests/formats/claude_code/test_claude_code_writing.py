@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.claude_code.writer import write
 from holdfast.formats.events import (
     About,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import Problem, read
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.events import (
     MAIN,
     About,

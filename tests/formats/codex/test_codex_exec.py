@@ -5,7 +5,7 @@ import json
 import pytest
 
 from holdfast.formats import detect, read
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.events import StrandStarted
 from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import detect
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.events import StrandStarted
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage

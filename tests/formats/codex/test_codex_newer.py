@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from holdfast.formats import read, write
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.events import Event, MessageEvent, Problem
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage

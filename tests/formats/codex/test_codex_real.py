@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.events import CompactionEvent, MessageEvent, Problem
 from holdfast.formats.json_access import mapping
 from holdfast.formats.source import SourceRecord, stream_records

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 
 from holdfast.formats import read, write
-from holdfast.formats.codex.reader import CODEX
+from holdfast.formats.codex import CODEX
 from holdfast.formats.content import summarized
 from holdfast.formats.documents import window_events
 from holdfast.formats.events import (

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import read
-from holdfast.formats.copilot.reader import COPILOT
+from holdfast.formats.copilot import COPILOT
 from holdfast.formats.events import (
     MAIN,
     About,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.copilot.reader import COPILOT
+from holdfast.formats.copilot import COPILOT
 from holdfast.formats.events import (
     About,
     CompactionEvent,

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.formats.cursor.reader import CURSOR
+from holdfast.formats.cursor import CURSOR
 from holdfast.formats.events import (
     MAIN,
     About,

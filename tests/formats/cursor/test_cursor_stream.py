@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats import detect, read
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
-from holdfast.formats.cursor.reader import CURSOR
+from holdfast.formats.claude_code import CLAUDE_CODE
+from holdfast.formats.cursor import CURSOR
 from holdfast.formats.events import Event, MessageEvent, MetadataUpdated, Problem, StrandStarted
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from holdfast.formats import read
 from holdfast.formats.events import MAIN, About, MessageEvent, Problem, StrandStarted
-from holdfast.formats.grok.reader import GROK
+from holdfast.formats.grok import GROK
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media, Opaque, Text, Thinking, shape

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent, StrandStarted
-from holdfast.formats.grok.reader import GROK
+from holdfast.formats.grok import GROK
 from holdfast.formats.reading import documents_from_events
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage

@@ -9,7 +9,7 @@ import pytest
 from holdfast.formats import read
 from holdfast.formats.documents import document_events
 from holdfast.formats.events import About, MessageEvent, StrandStarted
-from holdfast.formats.hermes.database import is_failure
+from holdfast.formats.hermes import is_failure
 from holdfast.session import Fork, Usage
 from holdfast.transcript import ToolResult
 

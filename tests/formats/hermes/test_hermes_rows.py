@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.events import SourceMetadata
-from holdfast.formats.hermes.database import COLUMNS, fingerprint, message_of, native_of
+from holdfast.formats.hermes import COLUMNS, fingerprint, message_of, native_of
 from holdfast.transcript import (
     Media,
     Message,

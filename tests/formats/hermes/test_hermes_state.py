@@ -13,7 +13,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.hermes.database import HERMES_STATE
+from holdfast.formats.hermes import HERMES_STATE
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Message, Role, Text
 from tests.formats.tables import Memory

@@ -15,7 +15,7 @@ from holdfast.formats.events import (
     SourceMetadata,
     StrandStarted,
 )
-from holdfast.formats.kimi.reader import KIMI
+from holdfast.formats.kimi import KIMI
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import shape

@@ -1,6 +1,6 @@
 """The messages of Kimi's journals in both spellings."""
 
-from holdfast.formats.kimi.content import content_of, result_of, spoken
+from holdfast.formats.kimi.journal import content_of, result_of, spoken
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 PICTURE = "data:image/png;base64,iVBORw0="

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.events import About, Event, MessageEvent, MetadataUpdated, StrandStarted
-from holdfast.formats.kimi.reader import KIMI
+from holdfast.formats.kimi import KIMI
 from holdfast.formats.reading import documents_from_events
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage

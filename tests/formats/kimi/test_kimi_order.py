@@ -13,7 +13,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.kimi.reader import KIMI
+from holdfast.formats.kimi import KIMI
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from holdfast.transcript import Media, Text

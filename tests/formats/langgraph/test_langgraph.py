@@ -16,7 +16,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.langgraph.database import LANGGRAPH
+from holdfast.formats.langgraph import LANGGRAPH
 from holdfast.formats.replay import replay
 from holdfast.session import Fork
 from tests.formats.langgraph.graphs import Saver, human, packed, removal

@@ -14,7 +14,7 @@ from holdfast.formats.events import (
     Problem,
     StrandStarted,
 )
-from holdfast.formats.langgraph.database import LANGGRAPH
+from holdfast.formats.langgraph import LANGGRAPH
 from holdfast.formats.replay import replay
 from holdfast.session import Usage
 from tests.formats.langgraph.graphs import Saver, human, packed

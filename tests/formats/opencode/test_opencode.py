@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.formats.events import About, MessageEvent, Problem, StrandStarted
-from holdfast.formats.opencode.reader import OPENCODE
+from holdfast.formats.opencode import OPENCODE
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork
 from tests.formats.samples import sample

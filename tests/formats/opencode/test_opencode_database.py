@@ -4,7 +4,7 @@ import json
 
 from holdfast.formats.catalog import recognize_tables
 from holdfast.formats.events import CompactionEvent, MessageEvent, Problem, StrandStarted
-from holdfast.formats.opencode.reader import OPENCODE, OPENCODE_DATABASE
+from holdfast.formats.opencode import OPENCODE, OPENCODE_DATABASE
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import Media, Text, shape

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.errors import DecodeError
 from holdfast.formats import read, read_all
 from holdfast.formats.events import MAIN, About, CompactionEvent, Event, MessageEvent, StrandStarted
-from holdfast.formats.openhands.reader import OPENHANDS
+from holdfast.formats.openhands import OPENHANDS
 from holdfast.formats.source import SourceRecord, parse
 from holdfast.session import Usage
 from holdfast.transcript import Message, Role, Text, Thinking, shape

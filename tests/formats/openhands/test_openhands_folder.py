@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.formats import Problem, read
 from holdfast.formats.events import MAIN, About, CompactionEvent, Event, MessageEvent, StrandStarted
-from holdfast.formats.openhands.reader import OPENHANDS_FOLDER
+from holdfast.formats.openhands import OPENHANDS_FOLDER
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
 from holdfast.transcript import shape

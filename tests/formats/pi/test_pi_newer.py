@@ -13,7 +13,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.pi.reader import PI
+from holdfast.formats.pi import PI
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage
 from holdfast.transcript import Role, Text

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.formats.events import CompactionEvent, Event, MessageEvent, Problem
 from holdfast.formats.openclaw import OPENCLAW
-from holdfast.formats.pi.reader import PI
+from holdfast.formats.pi import PI
 from holdfast.formats.reader import SessionReader
 from holdfast.formats.source import SourceRecord, stream_records
 from holdfast.transcript import Message, Role

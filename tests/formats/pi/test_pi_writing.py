@@ -22,7 +22,7 @@ from holdfast.formats.events import (
 )
 from holdfast.formats.json_access import mapping, sequence
 from holdfast.formats.openclaw import OPENCLAW
-from holdfast.formats.pi.reader import PI
+from holdfast.formats.pi import PI
 from holdfast.formats.pi.writer import write_openclaw, write_pi
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Fork, Usage

@@ -19,7 +19,7 @@ from holdfast.errors import MemoryRefused
 from holdfast.memory import NOTEBOOKS, Add, Remove
 from holdfast.memory import usage as memory_usage
 from holdfast.ports.store import Listing
-from holdfast.recall.asked import Asked, Discovery, Inside, Scope, Wrong
+from holdfast.recall.values import Asked, Discovery, Inside, Scope, Wrong
 from holdfast.session import EndReason, Fork
 from holdfast.transcript import Role, is_user_word
 from holdfast.views.export import everything_said

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.formats.claude_code.lines import MARK
+from holdfast.formats.claude_code.lines import MARK, SessionLine
 from holdfast.formats.content import words
 from holdfast.formats.events import (
     MAIN,
@@ -37,8 +37,6 @@ from holdfast.session import Fork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from holdfast.formats.claude_code.lines import SessionLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +272,8 @@ class LineWindows:
     def retract(self, line: SessionLine, strand: str) -> Iterator[RewindEvent]:
         """Return that the model sees no more what a line takes back, if it saw that."""
         gone = frozenset(self._known(line.replaces))
-        seen = self._window(strand) if gone else []
-        if gone.isdisjoint(seen):
+        if not gone:
             return
-        left = tuple([key for key in seen if key not in gone])
-        self._changed[strand] = _Change(left, len(self._told))
-        yield RewindEvent(strand=strand, line=line.number, shows=left, at=line.at)
-
-    def _window(self, strand: str) -> list[str]:
-        """Return what the model sees of a strand."""
         shared = self._shared(strand)
         # What was changed after a branch had left does not concern that branch.
         found = (
@@ -292,7 +283,13 @@ class LineWindows:
         )
         change = next(found, _Change((), 0))
         told = enumerate(self._told[change.since :], change.since)
-        return [*change.shows, *(key for place, (key, of) in told if place <= shared.get(of, -1))]
+        own = (key for place, (key, of) in told if place <= shared.get(of, -1))
+        seen = [*change.shows, *own]
+        if gone.isdisjoint(seen):
+            return
+        left = tuple([key for key in seen if key not in gone])
+        self._changed[strand] = _Change(left, len(self._told))
+        yield RewindEvent(strand=strand, line=line.number, shows=left, at=line.at)
 
     def _kept(self, about: JsonObject, strand: str) -> Iterable[str]:
         named = sequence(mapping(about.get("preservedMessages")).get("uuids"))

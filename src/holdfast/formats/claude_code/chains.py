@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.formats.claude_code.lines import QUEUED
-from holdfast.formats.events import About
+from holdfast.formats.events import About, MessageEvent, StrandStarted
 from holdfast.formats.json_access import JsonObject, iso
 from holdfast.formats.reader import derived_uuid, digest, is_uuid
 from holdfast.session import Fork, Usage
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.formats.claude_code.writer import LineContent
-    from holdfast.formats.events import MessageEvent, StrandStarted
 
 _EPOCH = 946_684_800_000
 """The year 2000: a session that knows no time has to have one."""

@@ -24,15 +24,14 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.source import SourceRecord
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, Synthetic, Text
+from holdfast.transcript import Message, Role, Synthetic, Text, Transcript
 from holdfast.wire.anthropic import read_said
 from holdfast.wire.common import Misfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.formats.json_access import JsonObject
-    from holdfast.transcript import Transcript
 
 MARK = "holdfast"
 """The key under which our writer says what the format has no word for; its program skips it."""
@@ -185,30 +184,29 @@ class SessionLine:
         try:
             found = read_said(role, content)
         except Misfit:
-            return self._readable(str(role), sequence(content))
-        return tuple(found) if found[0].parts else (), ()
-
-    def _readable(
-        self, role: str, blocks: Iterable[object]
-    ) -> tuple[Transcript, tuple[Problem, ...]]:
-        kept: list[object] = []
-        problems: list[Problem] = []
-        for block in blocks:
-            found = decoded(_DIALECT, {"role": role, "content": [block]})
-            if isinstance(found, str):
-                reason = found.removeprefix("messages[0].content[0]").lstrip(".: ")
-                # Say in plain words what was left out of a line, and why.
-                name = _BLOCKS.get(string(mapping(block).get("type")), f"a block of the {role}")
-                field, _, problem = reason.partition(": ")
-                if problem.endswith("found nothing"):
-                    refusal = f"{name} without {_FIELDS.get(field, f'`{field}`')} was left out"
+            speaker = str(role)
+            blocks = sequence(content)
+            kept: list[object] = []
+            problems: list[Problem] = []
+            for block in blocks:
+                found = decoded(_DIALECT, {"role": speaker, "content": [block]})
+                if isinstance(found, str):
+                    reason = found.removeprefix("messages[0].content[0]").lstrip(".: ")
+                    # Say in plain words what was left out of a line, and why.
+                    name = _BLOCKS.get(
+                        string(mapping(block).get("type")), f"a block of the {speaker}"
+                    )
+                    field, _, problem = reason.partition(": ")
+                    if problem.endswith("found nothing"):
+                        refusal = f"{name} without {_FIELDS.get(field, f'`{field}`')} was left out"
+                    else:
+                        refusal = f"{name} was left out: {reason}"
+                    problems.append(Problem(self.number, refusal, self.file))
                 else:
-                    refusal = f"{name} was left out: {reason}"
-                problems.append(Problem(self.number, refusal, self.file))
-            else:
-                kept.append(block)
-        whole = decoded(_DIALECT, {"role": role, "content": kept})
-        return () if isinstance(whole, str) else whole, tuple(problems)
+                    kept.append(block)
+            whole = decoded(_DIALECT, {"role": speaker, "content": kept})
+            return () if isinstance(whole, str) else whole, tuple(problems)
+        return tuple(found) if found[0].parts else (), ()
 
 
 def line_of(record: SourceRecord) -> SessionLine:

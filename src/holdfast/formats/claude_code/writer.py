@@ -21,7 +21,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.formats.claude_code.chains import LineChains, LineStamps, WrittenLine
+from holdfast.formats.claude_code.chains import LineChain, LineChains, LineStamps, WrittenLine
 from holdfast.formats.claude_code.lines import ABOUT, KEPT, MARK, PROMPT, QUEUED
 from holdfast.formats.events import (
     About,
@@ -44,7 +44,6 @@ from holdfast.wire.message_text import as_string, marked_texts, portable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from holdfast.formats.claude_code.chains import LineChain
     from holdfast.formats.events import Event
 
 _CONTINUED = (
@@ -129,10 +128,7 @@ def summed(held: MessageEvent | None) -> _Fields:
         text = marked(summary, closed=True)
     line: _Fields = {
         "type": "user",
-        "message": {
-            "role": "user",
-            "content": text,
-        },
+        "message": {"role": "user", "content": text},
         "isVisibleInTranscriptOnly": True,
         "isCompactSummary": True,
     }
@@ -243,37 +239,34 @@ class _Writer:
         thread = self._threads.of(told.strand)
         if thread is None:
             return
-        reply = self._reply(thread, told) if told.message.role is Role.ASSISTANT else {}
+        native = told.native
+        shared: _Fields = {}
+        if told.message.role is Role.ASSISTANT:
+            reply = native.reply or self._stamps.reply(told.key)
+            model = native.model or self._models.get(reply) or self._about.model or "unknown"
+            if self._models.setdefault(reply, model) != model:
+                # Agents that call two answers the same are told apart by who gave them.
+                reply = self._stamps.reply(f"{reply} by {model}")
+            shared = {
+                "id": reply,
+                "type": "message",
+                "role": "assistant",
+                "model": model,
+                "stop_reason": native.more.get("stop_reason"),
+                "stop_sequence": None,
+                "usage": counts(thread.spend(reply, native.usage)),
+            }
         for count, piece in enumerate(self._contents.of(told.message)):
             parent = thread.parent_for(told)
-            wanted, key = ("", f"{told.key}.{count}") if count else (told.native.id, told.key)
-            fields = kept(told.native.more) | said(told, piece.content, reply)
+            wanted, key = ("", f"{told.key}.{count}") if count else (native.id, told.key)
+            fields = kept(native.more) | said(told, piece.content, shared)
             written = WrittenLine(self._stamps.uuid(wanted, key), piece, fields)
-            line = self._line(thread, written, parent, told.native.at)
+            line = self._line(thread, written, parent, native.at)
             if marks := thread.marks(told, parent):
                 line[MARK] = marks
             thread.wrote(told.key, written, parent)
             yield line
         thread.told(told.key)
-
-    def _reply(self, thread: LineChain, told: MessageEvent) -> _Fields:
-        """Return the fields of an answer that all its lines share."""
-        native = told.native
-        reply = native.reply or self._stamps.reply(told.key)
-        model = native.model or self._models.get(reply) or self._about.model or "unknown"
-        if self._models.setdefault(reply, model) != model:
-            # Agents that call two answers the same are told apart by who gave them.
-            reply = self._stamps.reply(f"{reply} by {model}")
-        usage = thread.spend(reply, native.usage)
-        return {
-            "id": reply,
-            "type": "message",
-            "role": "assistant",
-            "model": model,
-            "stop_reason": native.more.get("stop_reason"),
-            "stop_sequence": None,
-            "usage": counts(usage),
-        }
 
     def _line(
         self, thread: LineChain, written: WrittenLine, parent: str, at: int | None

@@ -23,8 +23,7 @@ from holdfast.formats.codex.exec_steps import (
     item_steps,
     spoken_by_model,
 )
-from holdfast.formats.codex.items import spent_in
-from holdfast.formats.codex.window import AnswerTracker
+from holdfast.formats.codex.items import AnswerTracker, spent_in
 from holdfast.formats.events import (
     MAIN,
     About,

@@ -101,11 +101,36 @@ def item_steps(phase: str, item: JsonObject) -> Iterator[ExecStep]:
         ]
         yield PlanUpdated(as_json({"plan": steps}))
     elif phase == "completed":
-        yield _completed(kind, item)
+        if kind in _WORDS:
+            step = spoken_by_model(item.get("text"))
+        elif kind == "reasoning":
+            step = thought_by_model(item.get("text"))
+        elif kind == "web_search":
+            step = searched(string(item.get("query")), item.get("action"))
+        elif kind == "error":
+            step = ScreenError(string(item.get("message")))
+        elif kind in _CALLS or kind == "file_change":
+            asked = _asked(kind, item)
+            failed = string(item.get("status")) in _FAILED or bool(whole(item.get("exit_code")))
+            step = ToolFinished(asked, tuple(_result(kind, item)), failed)
+        else:
+            step = ScreenError(f"an item of type {kind!r} is not known")
+        yield step
     elif kind in _LATE:
         yield PendingItem(string(item.get("id")), kind)
     elif kind in _CALLS:
         yield _asked(kind, item)
+
+
+def _result(kind: str, item: JsonObject) -> Sequence[Text | Media]:
+    if kind == "command_execution":
+        return printed(string(item.get("aggregated_output")), item.get("exit_code"))
+    if kind == "collab_tool_call":
+        # Whom a call made is known when it is done; their states mostly name them.
+        return (Text(as_json(item.get("agents_states") or item.get("receiver_thread_ids"))),)
+    if kind == "mcp_tool_call":
+        return answer_of_server(item.get("result"), mapping(item.get("error")).get("message"))
+    return (Text(string(item.get("status"))),)
 
 
 def printed(output: str, code: object) -> tuple[Text, ...]:
@@ -140,22 +165,6 @@ def tool_of_server(server: object, tool: object) -> str:
     return f"mcp__{string(server)}__{string(tool)}" if string(server) else string(tool)
 
 
-def _completed(kind: str, item: JsonObject) -> ExecStep:
-    if kind in _WORDS:
-        return spoken_by_model(item.get("text"))
-    if kind == "reasoning":
-        return thought_by_model(item.get("text"))
-    if kind == "web_search":
-        return searched(string(item.get("query")), item.get("action"))
-    if kind == "error":
-        return ScreenError(string(item.get("message")))
-    if kind in _CALLS or kind == "file_change":
-        asked = _asked(kind, item)
-        failed = string(item.get("status")) in _FAILED or bool(whole(item.get("exit_code")))
-        return ToolFinished(asked, tuple(_result(kind, item)), failed)
-    return ScreenError(f"an item of type {kind!r} is not known")
-
-
 def _asked(kind: str, item: JsonObject) -> ToolStarted:
     id = string(item.get("id"))  # noqa: A001
     if kind == "command_execution":
@@ -167,17 +176,6 @@ def _asked(kind: str, item: JsonObject) -> ToolStarted:
         told = {name: item[name] for name in _AGENTS if item.get(name)}
         return ToolStarted(id, string(item.get("tool")), as_json(told))
     return ToolStarted(id, PATCH, as_json({"changes": item.get("changes")}))
-
-
-def _result(kind: str, item: JsonObject) -> Sequence[Text | Media]:
-    if kind == "command_execution":
-        return printed(string(item.get("aggregated_output")), item.get("exit_code"))
-    if kind == "collab_tool_call":
-        # Whom a call made is known when it is done; their states mostly name them.
-        return (Text(as_json(item.get("agents_states") or item.get("receiver_thread_ids"))),)
-    if kind == "mcp_tool_call":
-        return answer_of_server(item.get("result"), mapping(item.get("error")).get("message"))
-    return (Text(string(item.get("status"))),)
 
 
 def answer_of_server(result: object, failure: object) -> tuple[Text | Media, ...]:

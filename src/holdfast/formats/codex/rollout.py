@@ -10,20 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from holdfast.formats.codex.items import NOTED, about_of, is_prompt, texts_of
-from holdfast.formats.codex.window import AnswerTracker, RolloutWindow
+from holdfast.formats.codex.items import (
+    NOTED,
+    AnswerTracker,
+    RolloutWindow,
+    about_of,
+    is_prompt,
+    texts_of,
+)
 from holdfast.formats.documents import dump
 from holdfast.formats.events import About
 from holdfast.formats.json_access import JsonObject, iso
 from holdfast.formats.reader import KeyAllocator, Style, derived_uuid, is_uuid
 from holdfast.session import Fork, Usage
-from holdfast.transcript import Role
+from holdfast.transcript import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.formats.codex.writer import RolloutItem
-    from holdfast.transcript import Message
 
 _STYLE = Style(None, compact=True)
 _EARLIEST = 946_684_800_000
@@ -72,25 +77,6 @@ class RolloutWriter:
     def meta(self, instructions: str, at: int | None, note: JsonObject) -> str:
         """Return the first line of the file."""
         self.tick(at if at is not None else self.about.started)
-        payload = self._meta()
-        if instructions:
-            payload["base_instructions"] = {"text": instructions}
-        beside = dict(note)
-        # What a reader of the first line would not know, or get wrong.
-        about = self.about
-        read = about_of(payload, {}, None)
-        unsaid: dict[str, object] = {
-            name: getattr(about, name)
-            for name in NOTED
-            if getattr(about, name) != getattr(read, name)
-        }
-        if about.fork is not read.fork and about.fork is not None:
-            unsaid["fork"] = str(about.fork)
-        if missing := unsaid:
-            beside["about"] = missing
-        return self.line("session_meta", payload, beside)
-
-    def _meta(self) -> dict[str, object]:
         about, more = self.about, self.about.more
         is_native = isinstance(more.get("originator"), str)
         payload: dict[str, object] = {
@@ -112,7 +98,22 @@ class RolloutWriter:
         if about.fork is not None and is_uuid(about.parent):
             is_task = about.fork is Fork.DELEGATION
             payload["parent_thread_id" if is_task else "forked_from_id"] = about.parent
-        return payload
+        if instructions:
+            payload["base_instructions"] = {"text": instructions}
+        beside = dict(note)
+        # What a reader of the first line would not know, or get wrong.
+        about = self.about
+        read = about_of(payload, {}, None)
+        unsaid: dict[str, object] = {
+            name: getattr(about, name)
+            for name in NOTED
+            if getattr(about, name) != getattr(read, name)
+        }
+        if about.fork is not read.fork and about.fork is not None:
+            unsaid["fork"] = str(about.fork)
+        if unsaid:
+            beside["about"] = unsaid
+        return self.line("session_meta", payload, beside)
 
 
 class ReaderEcho:

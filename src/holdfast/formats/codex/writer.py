@@ -26,10 +26,7 @@ from holdfast.formats.events import (
     RewindEvent,
     StrandStarted,
 )
-from holdfast.formats.json_access import (
-    JsonObject,
-    mapping,
-)
+from holdfast.formats.json_access import JsonObject, mapping
 from holdfast.formats.reader import folds, with_lone_summaries
 from holdfast.transcript import (
     NO_EXTRAS,

@@ -15,13 +15,12 @@ from holdfast.formats.events import About, SourceMetadata
 from holdfast.formats.json_access import as_json, count, mapping, mappings, milliseconds, string
 from holdfast.formats.window_tracking import WindowTracker
 from holdfast.session import Usage
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.formats.json_access import JsonObject
-    from holdfast.transcript import Part
 
 _MORE = ("repository", "repositoryHost", "gitRoot", "headCommit")
 
@@ -78,7 +77,20 @@ def message_of(kind: str, event: JsonObject, assets: Assets) -> Message | None:
             text = string(event.get("content"))
             return Message(Role.ASSISTANT, (Thinking(text),) if text else ())
         case "tool.execution_complete":
-            return Message(Role.TOOL, (_result(event, assets),))
+            result = mapping(event.get("result"))
+            told, blocks = result.get("content"), result.get("contents")
+            beside = result.get("binaryResultsForLlm")
+            pictures = [*assets.pictures(blocks), *assets.pictures(beside)]
+            said = contents(told)
+            if told is None:
+                # What was sent to the model stands here; where it does not, the blocks say it.
+                said = tuple(part for part in contents(blocks) if isinstance(part, Text))
+            if not said and not pictures:
+                said = contents(mapping(event.get("error")).get("message"))
+            content = (*said, *dict.fromkeys(pictures))
+            failed = event.get("success") is False
+            answer = ToolResult(string(event.get("toolCallId")), content, is_error=failed)
+            return Message(Role.TOOL, (answer,))
         case _:
             return None
 
@@ -98,23 +110,6 @@ def _parts(event: JsonObject) -> Iterator[Part]:
         yield from contents(content)
     for call in mappings(event.get("toolRequests")):
         yield request_of(call)
-
-
-def _result(event: JsonObject, assets: Assets) -> ToolResult:
-    result = mapping(event.get("result"))
-    told, blocks = result.get("content"), result.get("contents")
-    pictures = [*assets.pictures(blocks), *assets.pictures(result.get("binaryResultsForLlm"))]
-    said = contents(told)
-    if told is None:
-        # What was sent to the model stands here; where it does not, the blocks say it.
-        said = tuple(part for part in contents(blocks) if isinstance(part, Text))
-    if not said and not pictures:
-        said = contents(mapping(event.get("error")).get("message"))
-    return ToolResult(
-        string(event.get("toolCallId")),
-        (*said, *dict.fromkeys(pictures)),
-        is_error=event.get("success") is False,
-    )
 
 
 class ConversationState:

@@ -23,7 +23,7 @@ from holdfast.formats.json_access import (
     string,
 )
 from holdfast.formats.reader import LIKELY, DatabaseReader, Format, KeyAllocator, Sign
-from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.reader import DatabaseQuery, Tables
-    from holdfast.transcript import Part
 
 _MESSAGE = 1
 _FOLDER = 9
@@ -129,7 +128,20 @@ def read(query: DatabaseQuery) -> Iterator[Event]:
         if not is_object(found):
             yield Problem(place, f"message {place} of the chat is missing, or no JSON object")
             continue
-        message = _message(found)
+        role, content = _ROLES.get(string(found.get("role"))), found.get("content")
+        if role is None:
+            message = None
+        elif isinstance(content, str):
+            message = Message(role, (Text(content),) if content else ())
+        else:
+            options = mapping(mapping(found.get("providerOptions")).get("cursor"))
+            failed = mapping(options.get("highLevelToolCallResult")).get("isError") is True
+            parts = [part for block in mappings(content) for part in _parts(block, failed=failed)]
+            results = tuple(part for part in parts if isinstance(part, ToolResult))
+            if results:
+                message = Message(Role.TOOL, results)
+            else:
+                message = Message(speaker_of(parts, role), tuple(parts))
         if message is not None and message.parts:
             key = keys.take(name, place)
             native = SourceMetadata(id=name, model=model if message.role is Role.ASSISTANT else "")
@@ -155,21 +167,6 @@ def _blob(query: DatabaseQuery, name: str) -> bytes | None:
         content = content.encode() if isinstance(content, str) else content
         return content if isinstance(content, bytes) else None
     return None
-
-
-def _message(entry: JsonObject) -> Message | None:
-    role, content = _ROLES.get(string(entry.get("role"))), entry.get("content")
-    if role is None:
-        return None
-    if isinstance(content, str):
-        return Message(role, (Text(content),) if content else ())
-    options = mapping(mapping(entry.get("providerOptions")).get("cursor"))
-    failed = mapping(options.get("highLevelToolCallResult")).get("isError") is True
-    parts = [part for block in mappings(content) for part in _parts(block, failed=failed)]
-    results = tuple(part for part in parts if isinstance(part, ToolResult))
-    if results:
-        return Message(Role.TOOL, results)
-    return Message(speaker_of(parts, role), tuple(parts))
 
 
 def _parts(block: JsonObject, *, failed: bool) -> Iterator[Part]:

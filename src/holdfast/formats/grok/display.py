@@ -26,14 +26,13 @@ from holdfast.formats.json_access import (
 )
 from holdfast.formats.reader import KeyAllocator
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, Text, Thinking, ToolCall, ToolResult
+from holdfast.transcript import Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
 ANSWERS = frozenset(["reasoning", "assistant", "backend_tool_call"])
 """The items that a model makes: those that stand together are one answer."""
@@ -288,19 +287,13 @@ class ScreenLog:
         self.steps.append(ScreenMessage(record.line, key, message, at, self._turns.number, prompt))
 
     def _measure(self, update: JsonObject) -> None:
-        place = next(
-            (
-                place
-                for place in reversed(range(len(self.steps)))
-                if isinstance(self.steps[place], CompactionStep)
-            ),
-            None,
-        )
-        known = None if place is None else self.steps[place]
-        if place is not None and isinstance(known, CompactionStep):
-            before = count(update.get("tokens_before")) or None
-            after = count(update.get("tokens_after")) or None
-            self.steps[place] = replace(known, before=before, after=after)
+        for place in reversed(range(len(self.steps))):
+            known = self.steps[place]
+            if isinstance(known, CompactionStep):
+                before = count(update.get("tokens_before")) or None
+                after = count(update.get("tokens_after")) or None
+                self.steps[place] = replace(known, before=before, after=after)
+                return
 
 
 class _Turns:

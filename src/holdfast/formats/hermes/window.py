@@ -18,12 +18,11 @@ from enum import Enum, auto
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from holdfast.formats.events import CompactionEvent, RewindEvent
+from holdfast.formats.events import CompactionEvent, Event, MessageEvent, RewindEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from holdfast.formats.events import Event, MessageEvent
 
 TOGETHER = 5e-6
 """How many seconds apart rows of one transaction are, at most."""
@@ -121,9 +120,7 @@ def shown_of(row: MessageRow) -> WindowRow:
 def row_events(rows: Iterable[MessageRow], system: Sequence[str]) -> Iterator[Event]:
     """Return the events of a session from its rows, in the order they were written.
 
-    Args:
-        rows: every row of the session.
-        system: the keys that stand before every window.
+    The keys of the system stand before every window.
     """
     desk = _RowReader(tuple(system))
     for row in rows:

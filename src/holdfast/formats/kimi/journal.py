@@ -3,17 +3,17 @@
 Kimi Code writes messages, the parts of each step of the model, results and compactions; what
 `context.clear` and `context.undo` do, what a compaction leaves, and that a message which comes
 between a call and its result waits for it, is what its source shows. Kimi CLI wrote a message a
-line and marks between them. What a step cost is written when it ends, after its words, so costs are
-noted of the whole session as they add up. A picture that Kimi keeps in a file of its own is named,
-and reported, for its file is not read.
+line and marks between them. Fields of calls are spelled in two ways. What a step cost is written
+when it ends, after its words, so costs are noted of the whole session as they add up. A picture
+that Kimi keeps in a file of its own is named, and reported, for its file is not read.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from holdfast.formats.content import summarized, words
+from holdfast.formats.content import contents, speaker_of, summarized, words
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -26,26 +26,113 @@ from holdfast.formats.events import (
     StrandStarted,
 )
 from holdfast.formats.json_access import (
+    as_json,
     count,
     mapping,
+    mappings,
     milliseconds,
+    sequence,
     string,
     usage_in,
 )
 from holdfast.formats.reader import KeyAllocator
 from holdfast.formats.replay import merged
 from holdfast.session import Usage
-from holdfast.transcript import Media, Message, Role, Text, ToolResult
+from holdfast.transcript import Media, Message, Part, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
     from holdfast.formats.source import SourceRecord
-    from holdfast.transcript import Part
 
-from holdfast.formats.kimi.content import BLOB, call_of, content_of, result_of, spoken
+
+BLOB = "blobref:"
+"""How the address begins of what Kimi keeps in a file of its own: its media type, then its name."""
+_ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
+
+
+_MEDIA: Mapping[str, Literal["image", "audio", "video"]] = {
+    "image_url": "image",
+    "audio_url": "audio",
+    "video_url": "video",
+}
+
+
+_CAMEL = {"image_url": "imageUrl", "audio_url": "audioUrl", "video_url": "videoUrl"}
+
+
+def spoken(message: JsonObject) -> Message:
+    """Return a message; one of an unknown role says nothing."""
+    role = _ROLES.get(string(message.get("role")))
+    if role is None:
+        return Message(Role.USER)
+    if role is Role.TOOL:
+        answered = _either(message, "toolCallId", "tool_call_id")
+        failed = message.get("isError") is True
+        found = (*shown_of(message.get("content")), *_noted(message))
+        return Message(role, (ToolResult(string(answered), found, is_error=failed),))
+    calls = mappings(_either(message, "toolCalls", "tool_calls"))
+    parts = (*content_of(message.get("content")), *map(call_made, calls))
+    return Message(speaker_of(parts, role), parts)
+
+
+def content_of(value: object) -> Iterator[Part]:
+    """Return the parts of a content field."""
+    if isinstance(value, str):
+        yield from contents(value)
+    for each in sequence(value):
+        part = mapping(each)
+        kind = string(part.get("type"))
+        if kind == "think":
+            yield Thinking(string(part.get("think")), string(part.get("encrypted")) or None)
+        elif kind in _MEDIA:
+            url = string(mapping(_either(part, kind, _CAMEL[kind])).get("url"))
+            known = url.removeprefix(BLOB).partition(";")[0] if url.startswith(BLOB) else ""
+            found = contents([{"url": url, "mimeType": known}])
+            yield from (
+                replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media)
+            )
+        else:
+            yield from contents([each])
+
+
+def call_of(event: JsonObject) -> ToolCall:
+    """Return the call that a step made."""
+    name = string(event.get("name"))
+    return ToolCall(string(event.get("toolCallId")), name, as_json(event.get("args")))
+
+
+def result_of(event: JsonObject) -> ToolResult:
+    """Return what came of a call."""
+    result = mapping(event.get("result"))
+    failed = result.get("isError") is True
+    found = (*shown_of(result.get("output")), *_noted(result))
+    return ToolResult(string(event.get("toolCallId")), found, failed)
+
+
+def call_made(call: JsonObject) -> ToolCall:
+    """Return a call as a message of the model holds it."""
+    fields = {**call, **mapping(call.get("function"))}
+    name = string(fields.get("name"))
+    return ToolCall(string(call.get("id")), name, as_json(fields.get("arguments")))
+
+
+def shown_of(value: object) -> tuple[Text | Media, ...]:
+    """Return the words and pictures of a content field."""
+    return tuple(part for part in content_of(value) if isinstance(part, Text | Media))
+
+
+def _noted(result: JsonObject) -> Iterator[Text]:
+    """Return what a tool says to the model alone, apart from its output."""
+    if note := string(result.get("note")):
+        yield Text(note)
+
+
+def _either(fields: JsonObject, first: str, second: str) -> object:
+    found = fields.get(first)
+    return fields.get(second) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +319,16 @@ class JournalReader:
             case "metadata":
                 self._about = replace(self._about, started=milliseconds(entry.get("created_at")))
             case "config.update" | "profile.bind" | "llm.request":
-                yield from self._configure(record, entry)
+                alias = string(entry.get("modelAlias")).rpartition("/")[2]
+                model = string(entry.get("model")) or alias
+                disclosed = mapping(entry.get("environmentDisclosure"))
+                found = About(
+                    model=model, cwd=string(entry.get("cwd")) or string(disclosed.get("cwd"))
+                )
+                known, self._about = self._about, merged(self._about, found)
+                if self._begun and self._about != known:
+                    yield MetadataUpdated(strand=MAIN, about=found)
+                yield from self._instruct(record, string(entry.get("systemPrompt")))
             case "context.append_message":
                 if self._exchange.is_open:
                     self._exchange.hold(record, self._key)
@@ -301,16 +397,6 @@ class JournalReader:
         )
         if _is_apart(message.parts):
             yield Problem(record.line, _APART, record.file)
-
-    def _configure(self, record: SourceRecord, entry: JsonObject) -> Iterator[Event]:
-        alias = string(entry.get("modelAlias")).rpartition("/")[2]
-        model = string(entry.get("model")) or alias
-        disclosed = mapping(entry.get("environmentDisclosure"))
-        found = About(model=model, cwd=string(entry.get("cwd")) or string(disclosed.get("cwd")))
-        known, self._about = self._about, merged(self._about, found)
-        if self._begun and self._about != known:
-            yield MetadataUpdated(strand=MAIN, about=found)
-        yield from self._instruct(record, string(entry.get("systemPrompt")))
 
     def _instruct(self, record: SourceRecord, prompt: str) -> Iterator[Event]:
         """Yield the first system prompt; it is written again after each compaction."""

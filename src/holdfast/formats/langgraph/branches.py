@@ -114,16 +114,6 @@ class GraphCheckpoint:
     """Where the step was taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What a checkpoint has that its parent had not."""
-
-    shown: Sequence[Identity]
-    """Everything that it holds and its model sees."""
-    fresh: Sequence[Identity]
-    is_summarized: bool
-
-
 class CheckpointBranches:
     """All branches of one graph, the conversation itself included."""
 
@@ -208,7 +198,18 @@ class CheckpointBranches:
                 yield summed_up
             hidden = {identity for place, identity, _ in own if place in checkpoint.hidden}
             shown = [identity for identity in entries if identity not in hidden]
-            yield from self._changed(branch, checkpoint, _Change(shown, fresh, is_summarized))
+            before = [branch.summary[1]] if checkpoint.summary else []
+            shows = [*before, *(branch.keys[identity] for identity in shown)]
+            was, branch.shown = branch.shown, shows
+            if shows != was or is_summarized:
+                place, strand, at = checkpoint.line, branch.strand, checkpoint.at
+                if is_summarized or is_folded(was, shows, branch, fresh):
+                    mark = f"{strand}/{checkpoint.id}"
+                    yield CompactionEvent(
+                        strand=strand, line=place, id=mark, shows=tuple(shows), at=at
+                    )
+                else:
+                    yield RewindEvent(strand=strand, line=place, shows=tuple(shows), at=at)
         branch.held = checkpoint.entries
         self._settle(checkpoint.id, branch)
 
@@ -305,21 +306,6 @@ class CheckpointBranches:
             message=message_of(entry),
             native=native,
         )
-
-    def _changed(
-        self, branch: CheckpointBranch, checkpoint: GraphCheckpoint, change: _Change
-    ) -> Iterator[Event]:
-        before = [branch.summary[1]] if checkpoint.summary else []
-        shows = [*before, *(branch.keys[identity] for identity in change.shown)]
-        was, branch.shown = branch.shown, shows
-        if shows == was and not change.is_summarized:
-            return
-        place, strand, at = checkpoint.line, branch.strand, checkpoint.at
-        if change.is_summarized or is_folded(was, shows, branch, change.fresh):
-            mark = f"{strand}/{checkpoint.id}"
-            yield CompactionEvent(strand=strand, line=place, id=mark, shows=tuple(shows), at=at)
-        else:
-            yield RewindEvent(strand=strand, line=place, shows=tuple(shows), at=at)
 
     def _key(self, name: str) -> str:
         key, count = f"{self._about.id}/{name}", 1

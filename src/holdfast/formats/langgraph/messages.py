@@ -410,27 +410,25 @@ def native_of(entry: ChannelMessage, at: int | None) -> SourceMetadata:
         return SourceMetadata(id=entry.id, at=at, more={"name": name} if is_person else NO_EXTRAS)
     answer = mapping(fields.get("response_metadata"))
     models = (string(answer.get(each)) for each in ("model_name", "model", "model_id"))
+    counts = mapping(fields.get("usage_metadata"))
+    if counts:
+        details = mapping(counts.get("input_token_details"))
+        read, kept = _count(details, "cache_read"), _count(details, "cache_creation")
+        # Here the cached tokens are counted among the input.
+        fresh = max(0, _count(counts, "input_tokens") - read - kept)
+        usage = Usage(1, fresh, _count(counts, "output_tokens"), read, kept)
+    else:
+        # Older releases have only what the provider wrote.
+        usage = tokens_in(mapping(answer.get("token_usage"))) or usage_in(
+            mapping(answer.get("usage")), _ANTHROPIC_COUNTS
+        )
     return SourceMetadata(
         id=entry.id,
         model=next(filter(None, models), ""),
-        usage=_usage(fields, answer),
+        usage=usage,
         at=at,
         more={"name": name} if name else NO_EXTRAS,
     )
-
-
-def _usage(fields: JsonObject, answer: JsonObject) -> Usage | None:
-    counts = mapping(fields.get("usage_metadata"))
-    if not counts:
-        # Older releases have only what the provider wrote.
-        return tokens_in(mapping(answer.get("token_usage"))) or usage_in(
-            mapping(answer.get("usage")), _ANTHROPIC_COUNTS
-        )
-    details = mapping(counts.get("input_token_details"))
-    read, kept = _count(details, "cache_read"), _count(details, "cache_creation")
-    # Here the cached tokens are counted among the input.
-    fresh = max(0, _count(counts, "input_tokens") - read - kept)
-    return Usage(1, fresh, _count(counts, "output_tokens"), read, kept)
 
 
 def _count(counts: JsonObject, name: str) -> int:

@@ -31,9 +31,9 @@ from holdfast.formats.json_access import (
     string,
     usage_in,
 )
-from holdfast.formats.reader import parents_first
+from holdfast.formats.reader import KeyAllocator, parents_first
 from holdfast.formats.window_tracking import WindowTracker
-from holdfast.session import Fork
+from holdfast.session import Fork, Usage
 from holdfast.transcript import Media, Message, Role, Text, Thinking, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from holdfast.formats.events import Event
     from holdfast.formats.json_access import JsonObject
-    from holdfast.formats.reader import KeyAllocator
-    from holdfast.session import Usage
     from holdfast.transcript import Content, Part
 
 KINDS = frozenset(

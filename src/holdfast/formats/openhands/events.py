@@ -33,7 +33,7 @@ from holdfast.formats.json_access import (
     sequence,
     string,
 )
-from holdfast.formats.openhands.reader import printed, total_of
+from holdfast.formats.openhands import printed, total_of
 from holdfast.formats.reader import LIKELY, Format, KeyAllocator, SessionReader, Sign, everywhere
 from holdfast.formats.replay import merged
 from holdfast.formats.window_tracking import WindowTracker
@@ -76,21 +76,17 @@ class AcpToolCalls:
         if call not in self._answered and is_over:
             self._answered.add(call)
             failed = event.get("is_error") is True or event.get("status") == "failed"
-            content = (Text(_output(event)),)
+            found: list[str] = []
+            for block in mappings(event.get("content")):
+                inside = mapping(block.get("content")) or block
+                changed = string(inside.get("new_text")) or string(inside.get("newText"))
+                found.append(string(inside.get("text")) or changed or words([inside]))
+            text = "\n".join(filter(None, found))
+            output = event.get("raw_output")
+            if output and not text:
+                text = output if isinstance(output, str) else as_json(output)
+            content = (Text(text),)
             yield Message(Role.TOOL, (ToolResult(call, content, is_error=failed, name=name),))
-
-
-def _output(event: JsonObject) -> str:
-    found: list[str] = []
-    for block in mappings(event.get("content")):
-        inside = mapping(block.get("content")) or block
-        changed = string(inside.get("new_text")) or string(inside.get("newText"))
-        found.append(string(inside.get("text")) or changed or words([inside]))
-    text = "\n".join(filter(None, found))
-    output = event.get("raw_output")
-    if text or not output:
-        return text
-    return output if isinstance(output, str) else as_json(output)
 
 
 _SIGNS = frozenset(

@@ -273,7 +273,30 @@ def contents_of(told: MessageEvent, calls: dict[str, str], at: int) -> Iterator[
             if rest or not message.parts:
                 yield _message(user(replace(message, parts=rest), at))
         case Role.USER:
-            yield _of_user(told, at)
+            more = mapping(told.native.more)
+            content = list(blocks(message.parts))
+            custom: dict[str, object] = {
+                "customType": string(more.get("customType")),
+                "content": content,
+                "display": more.get("display") is True,
+            }
+            match (more.get("entry"), more.get("role")):
+                case _ if message.summary is not None:
+                    yield summary_content(message.summary.text)
+                case ("branch_summary", _):
+                    origin = string(more.get("fromId")) or "root"
+                    fields: dict[str, object] = {"fromId": origin, "summary": message.text}
+                    if told.native.usage is not None:
+                        fields["usage"] = usage_of(told.native.usage)
+                    yield EntryContent("branch_summary", fields)
+                case ("custom_message", _):
+                    yield EntryContent("custom_message", custom)
+                case (_, "custom"):
+                    yield _message({"role": "custom", **custom, "timestamp": at})
+                case (_, "bashExecution"):
+                    yield _message(command(message, more, at))
+                case _:
+                    yield _message(user(message, at))
 
 
 def summary_content(text: str) -> EntryContent:
@@ -294,30 +317,3 @@ def copied(content: EntryContent, hidden: Container[str]) -> EntryContent:
 
 def _message(fields: JsonObject) -> EntryContent:
     return EntryContent("message", {"message": fields})
-
-
-def _of_user(told: MessageEvent, at: int) -> EntryContent:
-    message, more = told.message, mapping(told.native.more)
-    content = list(blocks(message.parts))
-    custom: dict[str, object] = {
-        "customType": string(more.get("customType")),
-        "content": content,
-        "display": more.get("display") is True,
-    }
-    match (more.get("entry"), more.get("role")):
-        case _ if message.summary is not None:
-            return summary_content(message.summary.text)
-        case ("branch_summary", _):
-            origin = string(more.get("fromId")) or "root"
-            fields: dict[str, object] = {"fromId": origin, "summary": message.text}
-            if told.native.usage is not None:
-                fields["usage"] = usage_of(told.native.usage)
-            return EntryContent("branch_summary", fields)
-        case ("custom_message", _):
-            return EntryContent("custom_message", custom)
-        case (_, "custom"):
-            return _message({"role": "custom", **custom, "timestamp": at})
-        case (_, "bashExecution"):
-            return _message(command(message, more, at))
-        case _:
-            return _message(user(message, at))

@@ -41,7 +41,7 @@ from holdfast.formats.pi.entries import (
     usage_of,
 )
 from holdfast.formats.reader import Style, folds, with_lone_summaries
-from holdfast.formats.window_tracking import BranchTree
+from holdfast.formats.window_tracking import BranchTree, TreeNode
 from holdfast.session import Fork
 from holdfast.transcript import Role
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from holdfast.formats.events import Event
-    from holdfast.formats.window_tracking import TreeNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +82,9 @@ Gathered: TypeAlias = (
 def gathered(events: Iterable[Event]) -> Iterator[Gathered]:
     """Return the events of the first conversation, its branches among them, put together."""
     desk = _Gathering()
-    for event in _of_one(with_lone_summaries(events)):
-        yield from desk.take(event)
-    yield from desk.flush()
-
-
-def _of_one(
-    events: Iterable[Event],
-) -> Iterator[StrandStarted | MetadataUpdated | MessageEvent | CompactionEvent | RewindEvent]:
-    """Leave out sub-agents and other conversations, which have no place in one file of Pi's."""
+    # Sub-agents and other conversations have no place in one file of Pi's.
     strands: set[str] = set()
-    for event in events:
+    for event in with_lone_summaries(events):
         if isinstance(event, Problem):
             continue
         if isinstance(event, StrandStarted):
@@ -101,7 +92,8 @@ def _of_one(
             if is_branch or not strands:
                 strands.add(event.strand)
         if event.strand in strands:
-            yield event
+            yield from desk.take(event)
+    yield from desk.flush()
 
 
 class _Gathering:
@@ -310,7 +302,16 @@ class _Writer:
         shows = self._written.names(folded.shows)
         first = self._tree.first_kept(tip.node, frozenset(shows))
         kept = self._tree.kept(tip.node, first)
-        own = _own(folded, told, at)
+        summary = None if told is None else told.message.summary
+        origin = "" if summary is None or summary.origin == ORIGIN else summary.origin
+        found: dict[str, object] = {
+            "told": False if told is None else None,
+            "origin": origin or None,
+            "at": folded.at if folded.at != at else None,
+            "trigger": folded.trigger or None,
+            "tokensAfter": folded.tokens_after,
+        }
+        own = {key: value for key, value in found.items() if value is not None}
         # Whether a window shows what Pi would not; a system prompt is Pi's own matter.
         expected = (name, *kept)
         missing = set(shows) - set(expected)
@@ -385,20 +386,6 @@ def _strand_at(tip: _Tip) -> str:
     if tip.strand is not None:
         return tip.strand
     return MAIN if tip.node is None else tip.node.strand
-
-
-def _own(folded: CompactionEvent, told: MessageEvent | None, at: int) -> dict[str, object]:
-    """Return what a compaction says that Pi's have no field for."""
-    summary = None if told is None else told.message.summary
-    origin = "" if summary is None or summary.origin == ORIGIN else summary.origin
-    found: dict[str, object] = {
-        "told": False if told is None else None,
-        "origin": origin or None,
-        "at": folded.at if folded.at != at else None,
-        "trigger": folded.trigger or None,
-        "tokensAfter": folded.tokens_after,
-    }
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def _summary_of(told: MessageEvent | None) -> str:

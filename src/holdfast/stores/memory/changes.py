@@ -32,14 +32,13 @@ from holdfast.session.sessions import (
     not_in_trash,
     unknown_session,
 )
-from holdfast.stores.memory.tables import MessageRecord, SessionRecord, copied_json
+from holdfast.stores.memory.tables import MessageRecord, SessionRecord, Tables, copied_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from holdfast.ports import Amendment
     from holdfast.session import Addition, Change, Piece
-    from holdfast.stores.memory.tables import Tables
 
 _NOTHING = Usage()
 
@@ -232,7 +231,16 @@ def purge_sessions(tables: Tables, ids: Sequence[str]) -> list[int]:
     lost = {entry.id for entry in going} - needed
     for stored in [each for each in tables.all_sessions() if each.pins & lost]:
         tables.sessions[stored.session.id] = replace(stored, pins=stored.pins - lost)
-    _drop_sessions(tables, gone - left)
+    # Delete the rows of sessions on which neither messages nor other sessions hang.
+    empty = gone - left
+    rows = [each for each in tables.all_sessions() if each.session.id in empty]
+    for stored in sorted(rows, key=lambda each: -each.number):
+        id_, root = stored.session.id, stored.session.root
+        others = (each.session for each in tables.all_sessions() if each.session.id != id_)
+        if not any(id_ in (each.parent, each.root) for each in others):
+            tables.sessions[id_] = None
+            family = tuple(each for each in tables.families.get(root) or () if each != id_)
+            tables.families[root] = family or None
     return [entry.id for entry in going]
 
 
@@ -260,18 +268,6 @@ def _needed(tables: Tables, gone: set[str]) -> set[int]:
         return stored.entry.stands_for if stored else None
 
     return with_originals(needed, stands_for)
-
-
-def _drop_sessions(tables: Tables, ids: set[str]) -> None:
-    """Delete the rows of sessions on which neither messages nor other sessions hang."""
-    rows = [each for each in tables.all_sessions() if each.session.id in ids]
-    for stored in sorted(rows, key=lambda each: -each.number):
-        id_, root = stored.session.id, stored.session.root
-        others = (each.session for each in tables.all_sessions() if each.session.id != id_)
-        if not any(id_ in (each.parent, each.root) for each in others):
-            tables.sessions[id_] = None
-            family = tuple(each for each in tables.families.get(root) or () if each != id_)
-            tables.families[root] = family or None
 
 
 def _written(

@@ -8,20 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreBusy, StoreError, UnknownSession
-from holdfast.ports import REQUIRED, Health
-from holdfast.recall import parse
+from holdfast.ports import REQUIRED, Amendment, Capability, Health, Lease, Listing
+from holdfast.recall import Filters, Hit, parse
 from holdfast.recall.ladder import search
 from holdfast.session import Refreshed, Usage, Window
 from holdfast.session.sessions import check_generation, ended
 from holdfast.stores.memory import changes
-from holdfast.stores.memory.tables import Tables
-from holdfast.stores.memory.word_lists import FilteredWords, WordLists, shown_of_trash
+from holdfast.stores.memory.tables import FilteredWords, Tables, WordLists, shown_of_trash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
-    from holdfast.ports import Amendment, Capability, Lease, Listing
-    from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
         Change,

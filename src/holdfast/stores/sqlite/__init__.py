@@ -1,6 +1,6 @@
 """The store on SQLite: one file, any number of threads and processes.
 
-Read in this order: `schema`, `opening`, `connection`, `rows`, `log`, `windows`, `views`, `store`.
+Read in this order: `schema`, `opening`, `connection`, `rows`, `log`, `views`, `store`.
 """
 
 from holdfast.stores.sqlite.opening import PATIENCE, LockPatience

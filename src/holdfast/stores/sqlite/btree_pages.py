@@ -115,7 +115,23 @@ class _Pages:
         if kind == _ROW_LEAF:
             number, at = _varint(page, at)
             number -= 2**64 if number >= 2**63 else 0
-        return PageRecord(number, _values(self._payload(page, at, length, kind)))
+        record = self._payload(page, at, length, kind)
+        end, at = _varint(record, 0)
+        kinds: list[int] = []
+        while at < end:
+            kind, at = _varint(record, at)
+            kinds.append(kind)
+        values: list[Value] = []
+        for kind in kinds:
+            if kind >= 12:
+                length = (kind - 12) // 2
+            else:
+                length = 8 if kind == _REAL else _INTEGERS.get(kind, 0)
+            values.append(_value(kind, record[at : at + length]))
+            at += length
+        if at != len(record):
+            raise ValueError("a record is longer or shorter than it says")
+        return PageRecord(number, tuple(values))
 
     def _payload(self, page: bytes, at: int, length: int, kind: int) -> bytes:
         """Return a record with what did not fit on its page."""
@@ -148,28 +164,6 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
         if content[place] < 0x80:
             return value, place + 1
     return value << 8 | content[at + 8], at + 9
-
-
-def _values(record: bytes) -> tuple[Value, ...]:
-    end, at = _varint(record, 0)
-    kinds: list[int] = []
-    while at < end:
-        kind, at = _varint(record, at)
-        kinds.append(kind)
-    values: list[Value] = []
-    for kind in kinds:
-        length = _length(kind)
-        values.append(_value(kind, record[at : at + length]))
-        at += length
-    if at != len(record):
-        raise ValueError("a record is longer or shorter than it says")
-    return tuple(values)
-
-
-def _length(kind: int) -> int:
-    if kind >= 12:
-        return (kind - 12) // 2
-    return 8 if kind == _REAL else _INTEGERS.get(kind, 0)
 
 
 def _value(kind: int, content: bytes) -> Value:
@@ -226,10 +220,7 @@ def add_found_rows(
 ) -> dict[str, int]:
     """Add the rows that stand on the pages of a file and that the tables do not have yet.
 
-    Args:
-        file: A database in one file, with nothing waiting beside it.
-        target: Where the rows go.
-        tables: Which of the `DISTINCT` tables are wanted.
+    Nothing waits beside the file; the tables are those of `DISTINCT` that are wanted.
     """
     shapes = [_shape(target, table) for table in sorted(tables)]
     added = dict.fromkeys(sorted(tables), 0)

@@ -8,7 +8,7 @@ import os
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from holdfast.ports import Health, Lease
 from holdfast.recall import fold
 from holdfast.session import Cause, unpack, unsqueeze
 from holdfast.stores.sqlite.failures import explaining, is_damage
+from holdfast.stores.sqlite.log import texts_of
 from holdfast.stores.sqlite.opening import PATIENCE, connect
 from holdfast.stores.sqlite.rows import (
     ROLES,
@@ -27,7 +28,6 @@ from holdfast.stores.sqlite.rows import (
     whole_from,
 )
 from holdfast.stores.sqlite.schema import APPLICATION_ID, MIGRATIONS
-from holdfast.stores.sqlite.windows import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -268,26 +268,23 @@ def quick_check(path: Path) -> QuickCheck:
                 f"{len(MIGRATIONS)}; install a newer holdfast"
             )
         seen = QuickCheck(version=version, newest_version=len(MIGRATIONS), bytes=size)
-        return _counted(connection, seen) if version else seen
-
-
-def _counted(connection: sqlite3.Connection, seen: QuickCheck) -> QuickCheck:
-    kept = "SELECT count(*) FROM sessions WHERE purged IS NULL AND trashed IS"
-    found = connection.execute(f"PRAGMA quick_check({_QUICK_CHECK_MOST})")
-    problems = tuple(str(line) for (line,) in found if line != "ok")
-    leases = connection.execute(
-        "SELECT s.id, l.holder, l.expires FROM leases AS l JOIN sessions AS s ON s.key = l.session"
-    )
-    return QuickCheck(
-        version=seen.version,
-        newest_version=seen.newest_version,
-        bytes=seen.bytes,
-        sessions=_number(connection, f"{kept} NULL"),
-        trashed=_number(connection, f"{kept} NOT NULL"),
-        messages=_number(connection, "SELECT count(*) FROM messages"),
-        leases=tuple(Lease(text_from(id_), text_from(holder), at) for id_, holder, at in leases),
-        problems=problems,
-    )
+        if not version:
+            return seen
+        kept = "SELECT count(*) FROM sessions WHERE purged IS NULL AND trashed IS"
+        found = connection.execute(f"PRAGMA quick_check({_QUICK_CHECK_MOST})")
+        problems = tuple(str(line) for (line,) in found if line != "ok")
+        leases = connection.execute(
+            "SELECT s.id, l.holder, l.expires"
+            " FROM leases AS l JOIN sessions AS s ON s.key = l.session"
+        )
+        return replace(
+            seen,
+            sessions=_number(connection, f"{kept} NULL"),
+            trashed=_number(connection, f"{kept} NOT NULL"),
+            messages=_number(connection, "SELECT count(*) FROM messages"),
+            leases=tuple(Lease(text_from(id_), text_from(name), at) for id_, name, at in leases),
+            problems=problems,
+        )
 
 
 def _number(connection: sqlite3.Connection, statement: str) -> int:
@@ -298,19 +295,28 @@ def _number(connection: sqlite3.Connection, statement: str) -> int:
 def copy_to(connection: sqlite3.Connection, path: Path, target: Path) -> None:
     """Copy the store as the connection sees it; the target appears whole or not at all.
 
-    Args:
-        connection: One that reads the store.
-        path: Where the store is, so that it is not written over.
-        target: Where the copy goes; an older copy there is replaced.
+    The store at the path is not written over; an older copy at the target is.
     """
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
     try:
-        _check_target(path, target)
+        own = {path.resolve().with_name(path.name + suffix) for suffix in ("", "-wal", "-shm")}
+        is_same = target.exists() and target.samefile(path)
+        if is_same or target.resolve() in own:
+            raise StoreError(f"{target} is the store itself; name another file for the copy")
+        if target.is_dir():
+            raise StoreError(f"{target} is a directory; name a file in it")
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _remove_leftovers(target)
         os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
-            _copy(connection, unfinished)
+            with explaining(unfinished):
+                with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
+                    connection.backup(copy)
+                handle = os.open(unfinished, os.O_RDWR)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
             unfinished.replace(target)
         finally:
             for suffix in ("", "-wal", "-shm", "-journal"):
@@ -346,26 +352,6 @@ def sync_directory(directory: Path) -> None:
     """Make the names in a directory durable."""
     if os.name == "posix":
         handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _check_target(path: Path, target: Path) -> None:
-    beside = {path.resolve().with_name(path.name + suffix) for suffix in ("", "-wal", "-shm")}
-    is_same = target.exists() and target.samefile(path)
-    if is_same or target.resolve() in beside:
-        raise StoreError(f"{target} is the store itself; name another file for the copy")
-    if target.is_dir():
-        raise StoreError(f"{target} is a directory; name a file in it")
-
-
-def _copy(connection: sqlite3.Connection, unfinished: Path) -> None:
-    with explaining(unfinished):
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as copy:
-            connection.backup(copy)
-        handle = os.open(unfinished, os.O_RDWR)
         try:
             os.fsync(handle)
         finally:

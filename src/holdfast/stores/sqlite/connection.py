@@ -100,18 +100,15 @@ class WriteTransaction(Generic[_T]):
                 raise
         finally:
             if error is not None:
-                self._roll_back()
+                # A full disk has rolled back already; what cannot roll back now will on opening.
+                with suppress(sqlite3.Error):
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+                if self._on_rollback is not None:
+                    self._on_rollback()
             self._turns.end(self._turn)
         if isinstance(error, EXPLAINED):
             raise in_words(error, self._turns.path) from error
-
-    def _roll_back(self) -> None:
-        # A full disk has rolled back already; what cannot roll back now will on opening.
-        with suppress(sqlite3.Error):
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-        if self._on_rollback is not None:
-            self._on_rollback()
 
 
 @dataclass(slots=True)
@@ -258,7 +255,13 @@ class Database:
         try:
             # While we waited, another thread may have opened a file that took its place.
             if handles is self._handles:
-                writer = self._writer(handles)
+                if handles.is_closed:
+                    raise self._closed()
+                if handles.writer is None:
+                    raise StoreError(f"{self.path} is read-only; nothing can be written to it")
+                if handles.writer.in_transaction:
+                    raise StoreError(f"{self.path}: a write cannot begin inside another one")
+                writer = handles.writer
                 if self._is_begun(handles, writer):
                     connection = writer
         finally:
@@ -356,15 +359,6 @@ class Database:
         connection = connect(handles.address, self._patience)
         connection.execute("PRAGMA query_only = ON")
         return connection
-
-    def _writer(self, handles: _Handles) -> sqlite3.Connection:
-        if handles.is_closed:
-            raise self._closed()
-        if handles.writer is None:
-            raise StoreError(f"{self.path} is read-only; nothing can be written to it")
-        if handles.writer.in_transaction:
-            raise StoreError(f"{self.path}: a write cannot begin inside another one")
-        return handles.writer
 
     def _give_back(self, handles: _Handles, connection: sqlite3.Connection) -> None:
         try:

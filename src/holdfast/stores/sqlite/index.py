@@ -25,20 +25,14 @@ time only the words of messages that are new in the log are added, whoever wrote
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
-from holdfast.recall.folding import fold, index_forms, spellings_among, unknown_spellings
+from holdfast.recall.folding import Forms, fold, index_forms, spellings_among, unknown_spellings
 from holdfast.stores.sqlite.failures import is_damage
+from holdfast.stores.sqlite.log import texts_of
 from holdfast.stores.sqlite.purging import without_words
-from holdfast.stores.sqlite.windows import texts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from holdfast.recall.folding import Forms
 
 LIST_TABLES = ("CREATE TABLE spellings (word TEXT PRIMARY KEY) WITHOUT ROWID",)
 WAITING_TABLES = ("CREATE TABLE spellings_waiting (upto INTEGER PRIMARY KEY, words TEXT NOT NULL)",)
@@ -66,7 +60,13 @@ def add_spellings(connection: sqlite3.Connection, words: Collection[str]) -> Non
         return
     upto = connection.execute(_WAIT, (len(words), SEPARATOR.join(sorted(words)))).lastrowid
     if upto is not None and upto >= _MOST_WAITING:
-        _list_waiting(connection)
+        # Move the words that wait to the list, in its order: neighbors share a page.
+        words = sorted({*waiting_spellings(connection).split(SEPARATOR)} - {""})
+        for start in range(0, len(words), _AT_ONCE):
+            some = words[start : start + _AT_ONCE]
+            marks = ", ".join(["(?)"] * len(some))
+            connection.execute(f"INSERT OR IGNORE INTO spellings(word) VALUES {marks}", some)
+        connection.execute("DELETE FROM spellings_waiting")
 
 
 def clear_spellings(connection: sqlite3.Connection) -> None:
@@ -84,10 +84,7 @@ def waiting_spellings(connection: sqlite3.Connection) -> str:
 def words_with(text: str, part: str, most: int) -> list[str]:
     """Return the first distinct words of a text that hold a part.
 
-    Args:
-        text: Words, each between two separators.
-        part: What to look for.
-        most: Words that are enough.
+    Each word stands between two separators.
     """
     found: dict[str, None] = {}
     at = text.find(part)
@@ -96,16 +93,6 @@ def words_with(text: str, part: str, most: int) -> list[str]:
         found[text[text.rindex(SEPARATOR, 0, at) + 1 : end]] = None
         at = text.find(part, end)
     return list(found)
-
-
-def _list_waiting(connection: sqlite3.Connection) -> None:
-    """Move the words that wait to the list, in its order: neighbors share a page."""
-    words = sorted({*waiting_spellings(connection).split(SEPARATOR)} - {""})
-    for start in range(0, len(words), _AT_ONCE):
-        some = words[start : start + _AT_ONCE]
-        marks = ", ".join(["(?)"] * len(some))
-        connection.execute(f"INSERT OR IGNORE INTO spellings(word) VALUES {marks}", some)
-    connection.execute("DELETE FROM spellings_waiting")
 
 
 MERGING = (
@@ -126,12 +113,7 @@ _MERGE = "INSERT INTO message_words(message_words, rank) VALUES ('merge', ?)"
 
 
 def merge_some(connection: sqlite3.Connection, rows: Sequence[tuple[int, str]]) -> None:
-    """Merge some pages if it is time after rows of the index were written or taken out.
-
-    Args:
-        connection: The one that writes.
-        rows: The messages by id, in order, with their texts.
-    """
+    """Merge some pages if it is time after rows of the index were written or taken out."""
     if not rows or rows[0][0] // _EVERY == (rows[-1][0] + 1) // _EVERY:
         return
     characters = sum([len(text) for _, text in rows])
@@ -303,18 +285,24 @@ class Vocabulary:
     def holding(
         self, reading: IndexReading, parts: Sequence[str], most: int
     ) -> dict[str, list[str]] | None:
-        """Return stored words that hold each part, or None when there are too many to hold.
-
-        Args:
-            reading: The store.
-            parts: What to look for.
-            most: Words for each part.
-        """
+        """Return stored words that hold each part, or None when there are too many to hold."""
         held = self._held
         if held is not None:
             held = _continued(reading, held)
         if held is None:
-            held = _whole(reading)
+            count, newest = reading.connection.execute(
+                "SELECT (SELECT count(*) FROM spellings), (SELECT max(id) FROM messages)"
+            ).fetchone()
+            if count > _MOST_WORDS:
+                held = None
+            else:
+                (joined,) = reading.connection.execute(
+                    "SELECT group_concat(word, ?) FROM spellings", (SEPARATOR,)
+                ).fetchone()
+                listed = f"{SEPARATOR}{joined}" if joined else ""
+                held = _Held(
+                    reading.file, newest or 0, listed + waiting_spellings(reading.connection)
+                )
         self._held = held
         return None if held is None else {part: words_with(held.text, part, most) for part in parts}
 
@@ -342,16 +330,3 @@ def _continued(reading: IndexReading, held: _Held) -> _Held | None:
         return None
     text = SEPARATOR.join([held.text[:-1], *sorted(fresh), ""])
     return _Held(held.file, ids[-1], text, added)
-
-
-def _whole(reading: IndexReading) -> _Held | None:
-    count, newest = reading.connection.execute(
-        "SELECT (SELECT count(*) FROM spellings), (SELECT max(id) FROM messages)"
-    ).fetchone()
-    if count > _MOST_WORDS:
-        return None
-    (joined,) = reading.connection.execute(
-        "SELECT group_concat(word, ?) FROM spellings", (SEPARATOR,)
-    ).fetchone()
-    listed = f"{SEPARATOR}{joined}" if joined else ""
-    return _Held(reading.file, newest or 0, listed + waiting_spellings(reading.connection))

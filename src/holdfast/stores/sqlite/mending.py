@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreDamaged
 from holdfast.session import UNDATED, merge_spans, session_id, unpack
 from holdfast.stores.sqlite.checkup import EXPECTED_SIZE, blob_problem, row_problem
-from holdfast.stores.sqlite.index import INDEX_TABLES, build_index
+from holdfast.stores.sqlite.index import INDEX_TABLES, WordIndex, build_index
 from holdfast.stores.sqlite.log import put_message_blobs
 from holdfast.stores.sqlite.purging import finish_purges
 from holdfast.stores.sqlite.rows import ROLES, Row, fetcher, stored_whole, text_from, whole_from
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
-    from holdfast.stores.sqlite.index import WordIndex
 
 _LOST = "[holdfast: this content was damaged in the store and could not be read]"
 _CREATED = re.compile(r"CREATE (?:VIRTUAL )?TABLE (\w+)")
@@ -151,6 +150,13 @@ def _sessions(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _bodies(connection: sqlite3.Connection) -> Iterator[str]:
     fetch = fetcher(connection, is_remembering=False)
+
+    def fetch_or_lost(digest: bytes) -> bytes:
+        try:
+            return fetch(digest)
+        except StoreDamaged:
+            return stored_whole(_LOST)[1:]
+
     damaged = [
         id_
         for id_, role, body, whole in connection.execute(
@@ -162,7 +168,7 @@ def _bodies(connection: sqlite3.Connection) -> Iterator[str]:
         row = connection.execute(
             "SELECT role, body, whole FROM messages WHERE id = ?", (id_,)
         ).fetchone()
-        _mend_body(connection, id_, row, _or_lost(fetch))
+        _mend_body(connection, id_, row, fetch_or_lost)
     if damaged:
         yield f"mended {len(damaged)} messages; what they were is set aside"
 
@@ -180,8 +186,7 @@ def _mend_body(
         message = _readable(ROLES[role], found, fetch)
         whole = put_message_blobs(connection, message, is_whole=True)
     connection.execute(
-        "UPDATE messages SET role = ?, body = ?, whole = ? WHERE id = ?",
-        (role, mended, whole, id_),
+        "UPDATE messages SET role = ?, body = ?, whole = ? WHERE id = ?", (role, mended, whole, id_)
     )
 
 
@@ -192,20 +197,19 @@ def _readable(role: Role, body: object, fetch: Callable[[bytes], bytes]) -> Mess
     return Message(role, (Text(_LOST),), form="string")
 
 
-def _or_lost(fetch: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
-    def fetch_or_lost(digest: bytes) -> bytes:
-        try:
-            return fetch(digest)
-        except StoreDamaged:
-            return stored_whole(_LOST)[1:]
-
-    return fetch_or_lost
-
-
 def _views(connection: sqlite3.Connection) -> Iterator[str]:
     """Let views show what is there of what they showed."""
     for view, spans in connection.execute("SELECT id, spans FROM views ORDER BY id").fetchall():
-        present = _present(connection, spans)
+        present: list[tuple[int, int, int]] = []
+        for key, first, last in _spans(spans) or ():
+            found = connection.execute(
+                """
+                SELECT session, position, position FROM messages
+                WHERE session = ? AND position BETWEEN ? AND ? ORDER BY position
+                """,
+                (key, first, last),
+            )
+            present += merge_spans(found)
         written = json.dumps(present, separators=(",", ":"))
         if present != _spans(spans):
             set_aside(connection, f"views {view} spans", spans)
@@ -218,21 +222,6 @@ def _spans(text: object) -> list[tuple[int, int, int]] | None:
         return [(int(key), int(first), int(last)) for key, first, last in json.loads(str(text))]
     except (TypeError, ValueError):
         return None
-
-
-def _present(connection: sqlite3.Connection, spans: object) -> list[tuple[int, int, int]]:
-    """Return what is there of the spans; those that are whole stay as they are."""
-    present: list[tuple[int, int, int]] = []
-    for key, first, last in _spans(spans) or ():
-        found = connection.execute(
-            """
-            SELECT session, position, position FROM messages
-            WHERE session = ? AND position BETWEEN ? AND ? ORDER BY position
-            """,
-            (key, first, last),
-        )
-        present += merge_spans(found)
-    return present
 
 
 def _links(connection: sqlite3.Connection) -> Iterator[str]:

@@ -68,10 +68,7 @@ def open_file(path: Path, patience: LockPatience, *, read_only: bool = False) ->
 
     A file that must not be written is opened for reading.
 
-    Args:
-        path: The file.
-        patience: How long to wait for others.
-        read_only: Whether it must stay as it is although it could be written.
+    With `read_only`, it stays as it is although it could be written.
     """
     if sqlite3.sqlite_version_info < _OLDEST:
         wanted = ".".join(map(str, _OLDEST))
@@ -214,6 +211,12 @@ def _renew_index(connection: sqlite3.Connection, patience: LockPatience) -> None
         raise
 
 
+def _require_search(connection: sqlite3.Connection) -> None:
+    found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone()
+    if found is None:
+        raise StoreError("the SQLite of this Python has no full-text search (FTS5)")
+
+
 def _readable(path: Path, address: str, patience: LockPatience) -> str:
     """Return how a file is named that can only be read.
 
@@ -256,12 +259,6 @@ def _recognized(connection: sqlite3.Connection, path: Path) -> int:
             f"{len(MIGRATIONS)}; install a newer holdfast"
         )
     return version
-
-
-def _require_search(connection: sqlite3.Connection) -> None:
-    found = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone()
-    if found is None:
-        raise StoreError("the SQLite of this Python has no full-text search (FTS5)")
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreDamaged
 from holdfast.session import with_originals
 from holdfast.session.sessions import not_in_trash
+from holdfast.stores.sqlite.log import texts_of
 from holdfast.stores.sqlite.rows import fetcher, keys_of, reading, references
-from holdfast.stores.sqlite.windows import texts_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -75,7 +75,22 @@ def purge(database: Database, ids: Sequence[str], index: WordIndex) -> int:
                 raise not_in_trash(id_)
             chosen.add(key)
         for key in sorted(chosen):
-            _hide(connection, key)
+            # Take a session out of sight, with everything but its messages.
+            connection.execute("PRAGMA defer_foreign_keys = ON")
+            connection.execute(
+                """
+                UPDATE sessions SET purged = trashed, view = NULL, tip = NULL,
+                    title = '', goal = '', model = '', metadata = '{}'
+                WHERE key = ?
+                """,
+                (key,),
+            )
+            for table in ("compactions", "views", "pins", "leases", "caller_keys"):
+                connection.execute(f"DELETE FROM {table} WHERE session = ?", (key,))
+            connection.execute(
+                "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
+                (f"{_NOTE}{key}", str(_BEGINNING)),
+            )
         gone = _purged(connection)
         needed = _needed(connection, gone)
     for key in sorted(gone):
@@ -130,24 +145,6 @@ def without_words(connection: sqlite3.Connection) -> None:
     )
 
 
-def _hide(connection: sqlite3.Connection, key: int) -> None:
-    """Take a session out of sight, with everything but its messages."""
-    connection.execute("PRAGMA defer_foreign_keys = ON")
-    connection.execute(
-        """
-        UPDATE sessions SET purged = trashed, view = NULL, tip = NULL,
-            title = '', goal = '', model = '', metadata = '{}'
-        WHERE key = ?
-        """,
-        (key,),
-    )
-    for table in ("compactions", "views", "pins", "leases", "caller_keys"):
-        connection.execute(f"DELETE FROM {table} WHERE session = ?", (key,))
-    connection.execute(
-        "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (f"{_NOTE}{key}", str(_BEGINNING))
-    )
-
-
 def _purged(connection: sqlite3.Connection) -> set[int]:
     """Return sessions that go; what was kept of earlier ones may be needed no longer."""
     rows = connection.execute("SELECT key FROM sessions WHERE purged NOTNULL")
@@ -157,12 +154,17 @@ def _purged(connection: sqlite3.Connection) -> set[int]:
 def _needed(connection: sqlite3.Connection, gone: Collection[int]) -> set[int]:
     """Return the ids of the messages of sessions that go which those that stay need."""
     needed: set[int] = set()
-    for key, first, last in _foreign_spans(connection, gone):
-        found = connection.execute(
-            "SELECT id FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
-            (key, first, last),
-        )
-        needed.update(id_ for (id_,) in found)
+    for view, session, spans in connection.execute("SELECT id, session, spans FROM views"):
+        if session in gone:
+            continue
+        with reading(f"view {view}"):
+            shown = [(key, first, last) for key, first, last in json.loads(spans)]
+        for span in shown:
+            if span[0] in gone:
+                found = connection.execute(
+                    "SELECT id FROM messages WHERE session = ? AND position BETWEEN ? AND ?", span
+                )
+                needed.update(id_ for (id_,) in found)
     marks = ", ".join(str(key) for key in sorted(gone))
     for statement in (
         f"SELECT message FROM pins WHERE session NOT IN ({marks})",
@@ -177,23 +179,8 @@ def _needed(connection: sqlite3.Connection, gone: Collection[int]) -> set[int]:
     return with_originals(needed, stands_for)
 
 
-def _foreign_spans(
-    connection: sqlite3.Connection, gone: Collection[int]
-) -> Iterator[tuple[int, int, int]]:
-    """Return the spans by which sessions that stay show messages of sessions that go."""
-    for view, session, spans in connection.execute("SELECT id, session, spans FROM views"):
-        if session not in gone:
-            with reading(f"view {view}"):
-                found = [(key, first, last) for key, first, last in json.loads(spans)]
-            yield from (span for span in found if span[0] in gone)
-
-
 def _delete_some(
-    connection: sqlite3.Connection,
-    key: int,
-    after: int,
-    needed: Collection[int],
-    index: WordIndex,
+    connection: sqlite3.Connection, key: int, after: int, needed: Collection[int], index: WordIndex
 ) -> int | None:
     """Delete the next messages of a session; returns the position reached, or None at the end."""
     note = connection.execute("SELECT value FROM meta WHERE key = ?", (f"{_NOTE}{key}",)).fetchone()
@@ -211,7 +198,9 @@ def _delete_some(
     if note is not None and int(note[0]) < reached:
         done = int(note[0])
         said = [id_ for id_, position, kind in rows if kind == 0 and position > done]
-        _unindex(connection, said, index)
+        # An entry of the index without its message finds nothing; a repair takes it out.
+        with suppress(StoreDamaged):
+            index.remove(connection, texts_of(connection, said).items())
         connection.execute(
             "UPDATE meta SET value = ? WHERE key = ?", (str(reached), f"{_NOTE}{key}")
         )
@@ -223,14 +212,6 @@ def _delete(connection: sqlite3.Connection, ids: Sequence[int]) -> None:
     rows = [(id_,) for id_ in ids]
     connection.executemany("DELETE FROM pins WHERE message = ?", rows)
     connection.executemany("DELETE FROM messages WHERE id = ?", rows)
-
-
-def _unindex(connection: sqlite3.Connection, ids: Sequence[int], index: WordIndex) -> None:
-    try:
-        index.remove(connection, texts_of(connection, ids).items())
-    except StoreDamaged:
-        # An entry of the index without its message finds nothing; a repair takes it out.
-        return
 
 
 def _delete_sessions(connection: sqlite3.Connection, gone: Collection[int]) -> None:

@@ -11,23 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.stores.sqlite.btree_pages import DISTINCT, add_found_rows, last_number
-from holdfast.stores.sqlite.rows import fetcher, references
+from holdfast.stores.sqlite.rows import Row, fetcher, references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from holdfast.stores.sqlite.rows import Row
 
-_NUMBERED = (
-    "sessions",
-    "messages",
-    "views",
-    "compactions",
-    "leases",
-    "caller_keys",
-    "set_aside",
-)
+_NUMBERED = ("sessions", "messages", "views", "compactions", "leases", "caller_keys", "set_aside")
 _KEYED = {"meta": "key", "pins": "session", "blobs": "hash"}
 _NEAR = 2_000
 """Rows that are tried one by one after a damaged one; a page holds fewer."""
@@ -66,16 +57,22 @@ class Copied:
 def copy_tables(source: sqlite3.Connection, target: sqlite3.Connection, file: Path) -> Copied:
     """Copy what can be read of every table.
 
-    Args:
-        source: The damaged file.
-        target: A fresh one.
-        file: The damaged file again, to look at its pages.
+    The file is the damaged one again, to look at its pages.
     """
     counts: dict[str, int] = {}
     gaps: dict[str, int] = {}
     for table in (*_NUMBERED, *_KEYED):
         counts[table], gaps[table] = _copy(source, target, table)
-    _keep_numbers(source, target)
+    # Never give a number again that a lost row may have had.
+    with suppress(sqlite3.DatabaseError):
+        for name, number in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
+            if name not in _NUMBERED or not isinstance(number, int) or number >= _FARTHEST:
+                continue
+            known = target.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, name)
+            ).rowcount
+            if not known:
+                target.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, number))
     wanted = {table for table in DISTINCT if gaps[table]}
     if _missing(target):
         wanted.add("messages")
@@ -300,16 +297,3 @@ def _fetch_missing(source: sqlite3.Connection, target: sqlite3.Connection) -> No
                     "SELECT hash, size, body FROM blobs WHERE hash = ?", (digest,)
                 ).fetchall()
                 target.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?, ?)", found)
-
-
-def _keep_numbers(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Never give a number again that a lost row may have had."""
-    with suppress(sqlite3.DatabaseError):
-        for name, number in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
-            if name not in _NUMBERED or not isinstance(number, int) or number >= _FARTHEST:
-                continue
-            known = target.execute(
-                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (number, name)
-            ).rowcount
-            if not known:
-                target.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, number))

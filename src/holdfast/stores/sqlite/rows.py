@@ -28,7 +28,7 @@ from holdfast.transcript import Role
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 Row: TypeAlias = tuple[Any, ...]
 MessageRow: TypeAlias = tuple[
@@ -280,10 +280,7 @@ def put_blobs(connection: sqlite3.Connection, blobs: Mapping[bytes, tuple[int, b
 
 
 def fetcher(
-    connection: sqlite3.Connection,
-    *,
-    is_remembering: bool = True,
-    ahead: Iterable[bytes] = (),
+    connection: sqlite3.Connection, *, is_remembering: bool = True, ahead: Iterable[bytes] = ()
 ) -> Callable[[bytes], bytes]:
     """Return a function that reads blobs.
 
@@ -293,7 +290,15 @@ def fetcher(
         ahead: Blobs that will be asked for: reading many at once takes half the time.
     """
     seen: dict[bytes, bytes] = {}
-    waiting = _read_ahead(connection, list(dict.fromkeys(ahead)))
+    digests = list(dict.fromkeys(ahead))
+    waiting: dict[bytes, tuple[bytes, int]] = {}
+    for start in range(0, len(digests), _AT_ONCE):
+        some = digests[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        for digest, body, size in connection.execute(
+            f"SELECT hash, body, size FROM blobs WHERE hash IN ({marks})", some
+        ):
+            waiting[digest] = body, size
 
     def fetch(digest: bytes) -> bytes:
         found = seen.get(digest)
@@ -314,20 +319,6 @@ def fetcher(
         return found
 
     return fetch
-
-
-def _read_ahead(
-    connection: sqlite3.Connection, digests: Sequence[bytes]
-) -> dict[bytes, tuple[bytes, int]]:
-    found: dict[bytes, tuple[bytes, int]] = {}
-    for start in range(0, len(digests), _AT_ONCE):
-        some = digests[start : start + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        for digest, body, size in connection.execute(
-            f"SELECT hash, body, size FROM blobs WHERE hash IN ({marks})", some
-        ):
-            found[digest] = body, size
-    return found
 
 
 def references(

@@ -124,7 +124,16 @@ def _tell_its_tables(copy: Path, fresh: Path) -> None:
     if is_begun:
         _transplant_tables(copy, fresh)
     if not is_begun or not _has_tables(copy):
-        _transplant_header(copy, fresh)
+        # Give the copy the first page of a fresh file.
+        first = fresh.read_bytes()[:PAGE]
+        pages = max(1, -(-copy.stat().st_size // PAGE))
+        with copy.open("r+b") as file:
+            # The count of pages is believed when the two counters of changes are equal.
+            file.write(first[:28] + pages.to_bytes(4, "big") + first[32:])
+            # No free pages are known: those that are free are not used again, and not misread.
+            file.seek(32)
+            file.write(bytes(8))
+            file.truncate(pages * PAGE)
         if not _has_tables(copy):
             _transplant_tables(copy, fresh)
 
@@ -141,19 +150,6 @@ def _has_tables(path: Path) -> bool:
         except (sqlite3.Error, UnicodeDecodeError):
             return False
     return "messages" in found
-
-
-def _transplant_header(copy: Path, fresh: Path) -> None:
-    """Give the copy the first page of a fresh file."""
-    first = fresh.read_bytes()[:PAGE]
-    pages = max(1, -(-copy.stat().st_size // PAGE))
-    with copy.open("r+b") as file:
-        # The count of pages is believed when the two counters of changes are equal.
-        file.write(first[:28] + pages.to_bytes(4, "big") + first[32:])
-        # No free pages are known: those that are free are not used again, and not misread.
-        file.seek(32)
-        file.write(bytes(8))
-        file.truncate(pages * PAGE)
 
 
 def _transplant_tables(copy: Path, fresh: Path) -> None:
@@ -188,7 +184,12 @@ def _swap(path: Path, fresh: Path) -> Path:
     with fresh.open("r+b") as file:
         os.fsync(file.fileno())
     fresh.chmod(0o600)
-    _keep(path, kept)
+    # Give the damaged file a second name, or copy it where files have only one.
+    try:
+        kept.hardlink_to(path)
+    except OSError:
+        shutil.copyfile(path, kept)
+        kept.chmod(0o600)
     waiting = path.with_name(f"{path.name}-wal")
     merged = fresh.with_name(_MERGED)
     if merged.exists() and waiting.exists():
@@ -202,15 +203,6 @@ def _swap(path: Path, fresh: Path) -> Path:
     fresh.replace(path)
     sync_directory(path.parent)
     return kept
-
-
-def _keep(path: Path, kept: Path) -> None:
-    """Give the damaged file a second name, or copy it where files have only one."""
-    try:
-        kept.hardlink_to(path)
-    except OSError:
-        shutil.copyfile(path, kept)
-        kept.chmod(0o600)
 
 
 @contextmanager
@@ -234,7 +226,12 @@ def repair_database(database: Database, index: WordIndex) -> Salvaged:
     """Mend the file, or put a fresh one with everything readable in its place."""
     with suppress(StoreDamaged):
         if _is_sound(database):
-            return Salvaged(_mended(database, index))
+            with database.write(index.forget) as connection:
+                connection.text_factory = tolerant
+                try:
+                    return Salvaged(tuple(mend(connection, index)))
+                finally:
+                    connection.text_factory = str
     database.close()
     try:
         saved = save_readable(database.path)
@@ -257,12 +254,3 @@ def _is_sound(database: Database) -> bool:
         with suppress(sqlite3.IntegrityError):
             connection.execute("REINDEX")
         return is_sound(connection)
-
-
-def _mended(database: Database, index: WordIndex) -> tuple[str, ...]:
-    with database.write(index.forget) as connection:
-        connection.text_factory = tolerant
-        try:
-            return tuple(mend(connection, index))
-        finally:
-            connection.text_factory = str

@@ -9,12 +9,12 @@ session that is in the trash is out of sight, but for what the window of a livin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from holdfast.recall import All, Either, Filters, Term, Without
+from holdfast.recall import All, Either, Filters, Node, Term, Without
 from holdfast.recall.ladder import ROLES
 from holdfast.recall.ranking import Candidate, stands
 from holdfast.recall.term_index import shortest
@@ -22,9 +22,6 @@ from holdfast.stores.sqlite.index import waiting_spellings, words_with
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
-
-    from holdfast.recall import Node
 
 
 def expression(pattern: Node) -> str:
@@ -88,7 +85,14 @@ def scope_of(connection: sqlite3.Connection, filters: Filters) -> SqlScope:
     keys = [key for (key,) in rows]
     if len(keys) > _NAMED:
         return SqlScope(condition, values, is_narrow=True)
-    first, last = _range(connection, keys)
+    ends = "SELECT id FROM messages WHERE session = s.key ORDER BY position"
+    first, last = connection.execute(
+        f"SELECT min(({ends} LIMIT 1)), max(({ends} DESC LIMIT 1))"
+        f" FROM sessions AS s WHERE s.key IN ({_marks(keys)})",
+        tuple(keys),
+    ).fetchone()
+    if first is None:
+        first, last = 0, -1
     return SqlScope(condition, values, is_narrow=True, first=first, last=last)
 
 
@@ -168,17 +172,6 @@ def _about_messages(filters: Filters, spans: Sequence[Sequence[int]]) -> Iterato
         yield "m.at >= ?", (filters.since,)
     if filters.until is not None:
         yield "m.at <= ?", (filters.until,)
-
-
-def _range(connection: sqlite3.Connection, keys: Sequence[int]) -> tuple[int, int]:
-    """Return the ids of the first and the last message of sessions."""
-    ends = "SELECT id FROM messages WHERE session = s.key ORDER BY position"
-    first, last = connection.execute(
-        f"SELECT min(({ends} LIMIT 1)), max(({ends} DESC LIMIT 1))"
-        f" FROM sessions AS s WHERE s.key IN ({_marks(keys)})",
-        tuple(keys),
-    ).fetchone()
-    return (first, last) if first is not None else (0, -1)
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.errors import UnknownSession
-from holdfast.ports import Lease
-from holdfast.session import Usage
+from holdfast.ports import Amendment, Lease, Listing
+from holdfast.session import EndReason, Session, Usage
 from holdfast.session.sessions import amended_metadata, check_adoption, ended, id_taken, key_taken
 from holdfast.stores.sqlite.rows import (
     SELECT_SESSIONS,
@@ -23,10 +23,8 @@ from holdfast.stores.sqlite.rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from holdfast.ports import Amendment, Listing
-    from holdfast.session import EndReason, Fork, Session
 
 NONE_USED = Usage()
 ADDED_USAGE = """
@@ -142,7 +140,22 @@ def key_name(connection: sqlite3.Connection, key: int) -> str | None:
 
 def list_sessions(connection: sqlite3.Connection, wanted: Listing) -> tuple[Session, ...]:
     """Return the sessions that are wanted, the one touched last first."""
-    conditions = list(_conditions(wanted))
+    conditions: list[tuple[str, tuple[object, ...]]] = [
+        (f"s.trashed IS {'NOT ' if wanted.trashed else ''}NULL", ())
+    ]
+    if wanted.sources:
+        conditions.append(_from_sources(wanted.sources))
+    if wanted.exclude_sources:
+        test, values = _from_sources(wanted.exclude_sources)
+        conditions.append((f"NOT {test}", values))
+    if wanted.since is not None:
+        conditions.append(("s.touched >= ?", (wanted.since,)))
+    if wanted.until is not None:
+        conditions.append(("s.touched <= ?", (wanted.until,)))
+    if wanted.title:
+        conditions.append(("instr(casefold(s.title), ?)", (to_text(wanted.title.casefold()),)))
+    if wanted.live is not None:
+        conditions.append((f"s.ended IS {'' if wanted.live else 'NOT '}NULL", ()))
     tests = "".join(f" AND {test}" for test, _ in conditions)
     values = [value for _, found in conditions for value in found]
     limit = -1 if wanted.limit is None else wanted.limit
@@ -151,23 +164,6 @@ def list_sessions(connection: sqlite3.Connection, wanted: Listing) -> tuple[Sess
         (*values, limit, wanted.offset),
     )
     return tuple(session_from(row) for row in rows)
-
-
-def _conditions(wanted: Listing) -> Iterator[tuple[str, tuple[object, ...]]]:
-    yield f"s.trashed IS {'NOT ' if wanted.trashed else ''}NULL", ()
-    if wanted.sources:
-        yield _from_sources(wanted.sources)
-    if wanted.exclude_sources:
-        test, values = _from_sources(wanted.exclude_sources)
-        yield f"NOT {test}", values
-    if wanted.since is not None:
-        yield "s.touched >= ?", (wanted.since,)
-    if wanted.until is not None:
-        yield "s.touched <= ?", (wanted.until,)
-    if wanted.title:
-        yield "instr(casefold(s.title), ?)", (to_text(wanted.title.casefold()),)
-    if wanted.live is not None:
-        yield f"s.ended IS {'' if wanted.live else 'NOT '}NULL", ()
 
 
 def _from_sources(sources: Sequence[str]) -> tuple[str, tuple[object, ...]]:
@@ -199,20 +195,16 @@ def amend_session(connection: sqlite3.Connection, id_: str, amendment: Amendment
     if amendment.usage is not None:
         add_usage(connection, key, amendment.usage)
     if amendment.parent is not None:
-        _adopt(connection, id_, amendment.parent, amendment.fork)
+        # Let a session that came from none have come from another, with all that came from it.
+        check_adoption(session_of(connection, id_), session_of(connection, amendment.parent))
+        (key,) = keys_of(connection, id_, "key")
+        parent_key, root = keys_of(connection, amendment.parent, "key, root")
+        connection.execute(
+            "UPDATE sessions SET parent = ?, fork = ? WHERE key = ?",
+            (parent_key, None if amendment.fork is None else amendment.fork.value, key),
+        )
+        connection.execute("UPDATE sessions SET root = ? WHERE root = ?", (root, key))
     return session_of(connection, id_)
-
-
-def _adopt(connection: sqlite3.Connection, id_: str, parent: str, fork: Fork | None) -> None:
-    """Let a session that came from none have come from another, with all that came from it."""
-    check_adoption(session_of(connection, id_), session_of(connection, parent))
-    (key,) = keys_of(connection, id_, "key")
-    parent_key, root = keys_of(connection, parent, "key, root")
-    connection.execute(
-        "UPDATE sessions SET parent = ?, fork = ? WHERE key = ?",
-        (parent_key, None if fork is None else fork.value, key),
-    )
-    connection.execute("UPDATE sessions SET root = ? WHERE root = ?", (root, key))
 
 
 def end_session(
@@ -303,11 +295,7 @@ def trash_sessions(
 ) -> int:
     """Put sessions into the trash; returns how many were not there yet.
 
-    Args:
-        connection: The one that writes.
-        ids: The sessions.
-        at: The time.
-        used_since: Leaves conversations alone in which anything was said at this time or later.
+    Conversations in which anything was said at `used_since` or later are left alone.
     """
     return sum(
         connection.execute(

@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreError
-from holdfast.ports import Capability
-from holdfast.recall import parse
+from holdfast.ports import Amendment, Capability, Health, Lease, Listing
+from holdfast.recall import Filters, Hit, parse
 from holdfast.recall.ladder import search
 from holdfast.session import Kind, Refreshed
-from holdfast.stores.sqlite import additions, rows, sessions, views, windows
-from holdfast.stores.sqlite.additions import add_all
+from holdfast.stores.sqlite import log, rows, sessions, views
 from holdfast.stores.sqlite.checkup import copy_to, examine
 from holdfast.stores.sqlite.connection import Database
 from holdfast.stores.sqlite.failures import explaining
@@ -22,14 +21,13 @@ from holdfast.stores.sqlite.purging import purge
 from holdfast.stores.sqlite.salvage import repair_database
 from holdfast.stores.sqlite.search import MOST_HOLDING, Lookup, LookupSources, scope_of
 from holdfast.stores.sqlite.sessions import NONE_USED
+from holdfast.stores.sqlite.views import add_all
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
-    from holdfast.ports import Amendment, Health, Lease, Listing
-    from holdfast.recall import Filters, Hit
     from holdfast.session import (
         Addition,
         Change,
@@ -121,7 +119,7 @@ class SqliteStore:
             if state.head == known:
                 return Refreshed(state, (), is_whole=False)
         with self._database.read() as connection:
-            return windows.refreshed_window(connection, id_, known)
+            return log.refreshed_window(connection, id_, known)
 
     def sessions(self, wanted: Listing) -> tuple[Session, ...]:
         """Return the sessions that are wanted, the one touched last first."""
@@ -166,47 +164,47 @@ class SqliteStore:
     def head(self, id_: str) -> Head:
         """Return where the session stands."""
         with self._database.read() as connection:
-            return windows.head_of(connection, id_)
+            return log.head_of(connection, id_)
 
     def window(self, id_: str) -> Window:
         """Return what the current view shows."""
         with self._database.read() as connection:
-            return windows.window_through(connection, id_, None, is_current=True)
+            return log.window_through(connection, id_, None, is_current=True)
 
     def window_at(self, id_: str, view: int | None) -> Window:
         """Return what another view of the session shows now."""
         with self._database.read() as connection:
-            return windows.window_through(connection, id_, view, is_current=False)
+            return log.window_through(connection, id_, view, is_current=False)
 
     def since(self, id_: str, position: int) -> tuple[Entry, ...]:
         """Return what was said in the session itself after a position."""
         with self._database.read() as connection:
-            return windows.said_since(connection, id_, position)
+            return log.said_since(connection, id_, position)
 
     def entries(self, id_: str, first: int, last: int) -> tuple[Entry, ...]:
         """Return a stretch of the log, derived entries included."""
         with self._database.read() as connection:
-            return windows.entries_between(connection, id_, first, last)
+            return log.entries_between(connection, id_, first, last)
 
     def said(self, id_: str, position: int, *, before: int, after: int) -> tuple[Entry, ...]:
         """Return what was said next to a position, reading nothing else."""
         with self._database.read() as connection:
-            return windows.said_near(connection, id_, position, before, after)
+            return log.said_near(connection, id_, position, before, after)
 
     def count_said(self, id_: str, upto: int) -> int:
         """Return how many messages were said in the session itself up to a position."""
         with self._database.read() as connection:
-            return windows.count_of_said(connection, id_, upto)
+            return log.count_of_said(connection, id_, upto)
 
     def entry(self, message_id: int) -> Entry:
         """Return one entry."""
         with self._database.read() as connection:
-            return windows.entry_of(connection, message_id)
+            return log.entry_of(connection, message_id)
 
     def whole(self, message_id: int) -> Message:
         """Return a message as it was said, however the window shows it."""
         with self._database.read() as connection:
-            return windows.whole_of(connection, message_id)
+            return log.whole_of(connection, message_id)
 
     def change(self, id_: str, change: Change) -> Head:
         """Give the session another window, unless another came first."""
@@ -245,7 +243,7 @@ class SqliteStore:
         batch = None if spawn.change is None else views.prepare_change(spawn.change)
         last_step = _LastStep(before_commit)
         with last_step.as_it_was(), self._writing() as connection:
-            additions.spawn_child(connection, spawn, batch, views.Places(connection))
+            views.spawn_child(connection, spawn, batch, views.Places(connection))
             child = rows.session_of(connection, spawn.child.id)
             last_step()
             return child
@@ -276,7 +274,7 @@ class SqliteStore:
         with self._database.read() as connection:
             # A file that took the place of the other meanwhile has other words.
             known = self._vocabulary if file is self._database.opened else Vocabulary()
-            reading = IndexReading(connection, file, lambda ids: windows.texts_of(connection, ids))
+            reading = IndexReading(connection, file, lambda ids: log.texts_of(connection, ids))
             sources = LookupSources(
                 reading.texts_of, lambda parts: known.holding(reading, parts, MOST_HOLDING)
             )

@@ -1,34 +1,54 @@
-"""Changing what a session shows: views are written, and the pointer to one is swapped."""
+"""What a session shows, from its beginning on: views are written, and the pointer to one swapped.
+
+Child sessions, and writes to many sessions in one transaction, are the path of an import: a small
+session that is created, written and amended alone takes three transactions, each of which costs
+more than its messages.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from holdfast.errors import UnknownSession
-from holdfast.session import Draft, Entry, Head, Kind, merge_spans
+from holdfast.errors import StoreError, UnknownSession
+from holdfast.recall.folding import NO_FORMS
+from holdfast.session import Cause, Draft, Entry, Head, Kind, Session, Spawn, merge_spans
 from holdfast.session.sessions import check_generation, unknown_session
-from holdfast.stores.sqlite.log import Batch, LogPlace, prepare, write
+from holdfast.stores.sqlite.log import (
+    Batch,
+    LogPlace,
+    grown_by,
+    latest_of,
+    pin_new,
+    prepare,
+    put,
+    stored_spans,
+    write,
+)
 from holdfast.stores.sqlite.rows import (
     Row,
     compaction_from,
     key_of,
+    keys_of,
     live_key_of,
     names_of,
+    put_blobs,
     reading,
     to_json,
     to_text,
     view_from,
 )
-from holdfast.stores.sqlite.windows import stored_spans
+from holdfast.stores.sqlite.sessions import NONE_USED, Grown, insert_session, key_name, take_key
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from holdfast.session import Cause, Change, CompactionRecord, View
+    from holdfast.session import Addition, Cause, Change, CompactionRecord, View
+    from holdfast.stores.sqlite.log import Words
 
 
 def prepare_change(change: Change) -> Batch:
@@ -55,12 +75,7 @@ def show_change(
 ) -> Head:
     """Write what a change derives, its view and the record of the pass.
 
-    Args:
-        connection: The one that writes.
-        place: The session whose window changes.
-        change: The change with its drafts made ready.
-        late: Spans of what was said after the change was computed.
-        parent: The view that shows now.
+    `late` was said after the change was computed; `parent` is the view that shows now.
     """
     wanted, batch = change
     derived = iter(write(connection, place, batch, None))
@@ -208,18 +223,15 @@ class Places:
             places.append((keys[session], position, position))
         spans = merge_spans(places)
         for key, first, last in set(spans) - self._there:
-            self._check(key, first, last)
+            (count,) = self._connection.execute(
+                "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
+                (key, first, last),
+            ).fetchone()
+            if count != last - first + 1:
+                (name,) = (id_ for id_, known in self._keys.items() if known == key)
+                raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
+            self._there.add((key, first, last))
         return spans
-
-    def _check(self, key: int, first: int, last: int) -> None:
-        (count,) = self._connection.execute(
-            "SELECT count(*) FROM messages WHERE session = ? AND position BETWEEN ? AND ?",
-            (key, first, last),
-        ).fetchone()
-        if count != last - first + 1:
-            (name,) = (id_ for id_, known in self._keys.items() if known == key)
-            raise UnknownSession(f"session {name} has no messages {first} to {last} to show")
-        self._there.add((key, first, last))
 
 
 def _insert_compaction(
@@ -248,3 +260,111 @@ def _insert_compaction(
             record.cache_cost,
         ),
     )
+
+
+def spawn_child(
+    connection: sqlite3.Connection, spawn: Spawn, batch: Batch | None, places: Places
+) -> None:
+    """Create the child with its window, and end the parent if asked.
+
+    A parent that is to end must be live: of two that rotate the same session, one wins.
+
+    The batch is what a rotation derives.
+    """
+    parent = spawn.child.parent
+    if parent is None:
+        raise StoreError(f"session {spawn.child.id} has no parent to come from")
+    if spawn.parent_end is not None:
+        live_key_of(connection, parent)
+    columns = "key, root, generation, goal"
+    parent_key, root, generation, goal = keys_of(connection, parent, columns)
+    if spawn.generation is not None:
+        check_generation(parent, generation, spawn.generation)
+    child = spawn.child
+    if spawn.parent_end is not None and child.key in (None, key_name(connection, parent_key)):
+        child = replace(child, key=take_key(connection, parent_key))
+    key = insert_session(connection, child, (root, parent_key), goal)
+    _show(connection, spawn, (key, batch), places)
+    connection.execute(
+        "INSERT INTO pins (session, message) SELECT ?, message FROM pins WHERE session = ?",
+        (key, parent_key),
+    )
+    if spawn.parent_end is not None:
+        connection.execute(
+            "UPDATE sessions SET ended = ?, end_reason = ? WHERE key = ?",
+            (spawn.child.started, spawn.parent_end.value, parent_key),
+        )
+
+
+def _show(
+    connection: sqlite3.Connection, spawn: Spawn, made: tuple[int, Batch | None], places: Places
+) -> None:
+    """Write the child's first view, and a second one for what happens to its window at once."""
+    key, batch = made
+    late: list[tuple[int, int, int]] = []
+    seen = spawn.seen if spawn.change is None else spawn.change.seen
+    if seen is not None:
+        parent_key = key_of(connection, spawn.child.parent or "")
+        late = said_after(connection, parent_key, seen)
+    spans = places.spans(spawn.shows)
+    if late:
+        spans = merge_spans([*spans, *late])
+    view: int | None = None
+    if spans:
+        reach = (0, spawn.child.started)
+        view = insert_view(connection, key, (None, Cause.FORK), spans, reach)
+        connection.execute("UPDATE sessions SET view = ?, tip = ? WHERE key = ?", (view, view, key))
+    if spawn.change is not None and batch is not None:
+        place = LogPlace(spawn.child.id, key, 0)
+        show_change(connection, place, (spawn.change, batch), late, view)
+
+
+_NO_BLOBS: Mapping[bytes, tuple[int, bytes]] = {}
+
+
+def add_all(
+    connection: sqlite3.Connection, additions: Sequence[Addition], batch: Batch, index: Words
+) -> None:
+    """Create the sessions that are new, and write to all of them.
+
+    A child comes behind its parent.
+    """
+    places = Places(connection)
+    firsts: list[int] = []
+    start = 0
+    for addition in additions:
+        end = start + len(addition.drafts)
+        # The blobs and the words are those of all additions.
+        drafts, said = batch.drafts[start:end], batch.said[start:end]
+        part = Batch(batch.kind, drafts, said, _NO_BLOBS, NO_FORMS)
+        start = end
+        place = _place(connection, addition, part, places)
+        if part.drafts:
+            firsts.append(put(connection, place, part, None))
+            pin_new(connection, place.key, firsts[-1], part)
+    put_blobs(connection, batch.blobs)
+    if firsts:
+        # One transaction counts ids without a gap, so the index takes those of all at once.
+        index.put(connection, range(firsts[0], firsts[0] + len(batch.drafts)), batch.forms)
+
+
+def _place(
+    connection: sqlite3.Connection, addition: Addition, batch: Batch, places: Places
+) -> LogPlace:
+    """Create the session unless it is there, and make it longer by the batch."""
+    usage = addition.usage or NONE_USED
+    match addition.to:
+        case str(id_):
+            pass
+        case Spawn(child=child) as spawn:
+            if spawn.change is not None:
+                raise StoreError(f"session {child.id} is rotated into; that is a step of its own")
+            spawn_child(connection, spawn, None, places)
+            id_ = child.id
+        case Session(id=id_) as session:
+            if session.is_live and not addition.size:
+                grown = Grown(len(batch.drafts), latest_of(batch), usage)
+                return LogPlace(id_, insert_session(connection, session, None, "", grown), 0)
+            # What follows says what is wrong with it.
+            insert_session(connection, session, None, "")
+    return grown_by(connection, id_, batch, usage, addition.size)

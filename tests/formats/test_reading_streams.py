@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from holdfast.formats.catalog import SessionReader
-from holdfast.formats.claude_code.reader import CLAUDE_CODE
+from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.events import MAIN, About, Event, MessageEvent, Problem, StrandStarted
-from holdfast.formats.pi.reader import PI
+from holdfast.formats.pi import PI
 from holdfast.formats.reader import Format
+from holdfast.formats.reading import read_documents_tolerantly, read_tolerantly
 from holdfast.formats.source import SourceRecord
-from holdfast.formats.tolerant_stream import read_documents_tolerantly, read_tolerantly
 from holdfast.transcript import Message, Role, Text
 
 

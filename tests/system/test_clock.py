@@ -3,7 +3,7 @@
 import re
 
 from holdfast.ports import Clock
-from holdfast.system.system_clock import SystemClock
+from holdfast.system import SystemClock
 
 
 def test_time_does_not_run_backwards() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.redaction.survey import SHORTEST_RUN, long_runs, run_start, survey, unglued
+from holdfast.redaction.spans import SHORTEST_RUN, long_runs, run_start, survey, unglued
 
 
 @given(st.text())
