@@ -21,16 +21,8 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Statement
     from holdfast.transcript import Message
 
-_ASKED_FOR = (
-    *(
-        StatementKind.ASK,
-        StatementKind.CONSTRAINT,
-        StatementKind.VALUE,
-        StatementKind.DECISION,
-        StatementKind.RESULT,
-        StatementKind.CHANGE,
-    ),
-    *(StatementKind.OPEN, StatementKind.STATE),
+_ASKED_FOR = frozenset(
+    map(StatementKind, "ask constraint value decision result change open state".split())
 )
 """The kinds that a reader needs; how something was found out is not among them."""
 _LISTED = 200
@@ -82,16 +74,13 @@ def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
     looked_for = Counter(each.kind for each in wanted)
     lost = [each for each, place in zip(wanted, places, strict=True) if place is None]
     gone = Counter(each.kind for each in lost)
+    kinds = [(kind, looked_for[kind]) for kind in StatementKind if looked_for[kind]]
     return Audit(
         statements=len(wanted),
         retained_by_summary=places.count(0),
         retained=len(wanted) - len(lost),
-        kinds=tuple(
-            (kind.value, times, times - gone[kind])
-            for kind in StatementKind
-            if (times := looked_for[kind])
-        ),
-        lost=tuple(map(_stated, reversed(lost[-_LISTED:]))),
+        kinds=tuple((kind.value, times, times - gone[kind]) for kind, times in kinds),
+        lost=tuple(Stated(each.kind.value, each.text) for each in reversed(lost[-_LISTED:])),
     )
 
 
@@ -99,16 +88,10 @@ def compared(
     messages: Sequence[Message], window: str, redact: Callable[[str], str]
 ) -> tuple[list[Stated], list[Stated]]:
     """Return which statements of messages still stand in a window, and which do not."""
-    job = Job(messages, None, _ALL, 0, len, redact, "")
-    wanted = [each for each in draft(job).statements if each.message >= 0]
     passages = Passages(window)
-    kept: list[Stated] = []
-    lost: list[Stated] = []
-    for each in wanted:
-        if each.kind in _ASKED_FOR:
-            (lost if passages.text_with(each.text) is None else kept).append(_stated(each))
+    kept, lost = list[Stated](), list[Stated]()
+    for each in draft(Job(messages, None, _ALL, 0, len, redact, "")).statements:
+        if each.message >= 0 and each.kind in _ASKED_FOR:
+            is_lost = passages.text_with(each.text) is None
+            (lost if is_lost else kept).append(Stated(each.kind.value, each.text))
     return kept, lost
-
-
-def _stated(statement: Statement) -> Stated:
-    return Stated(statement.kind.value, statement.text)
