@@ -69,15 +69,15 @@ class Audit:
 def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
     """Return how many of the statements stand in the record, and in the whole window."""
     wanted = [each for each in statements if each.kind in _ASKED_FOR]
-    passages = Passages(record, window.removeprefix(record))
-    places = [passages.text_with(each.text) for each in wanted]
+    summary, rest = Passages(record), Passages(window.removeprefix(record))
+    untold = [each for each in wanted if not summary.tell(each.text)]
+    lost = [each for each in untold if not rest.tell(each.text)]
     looked_for = Counter(each.kind for each in wanted)
-    lost = [each for each, place in zip(wanted, places, strict=True) if place is None]
     gone = Counter(each.kind for each in lost)
     kinds = [(kind, looked_for[kind]) for kind in StatementKind if looked_for[kind]]
     return Audit(
         statements=len(wanted),
-        retained_by_summary=places.count(0),
+        retained_by_summary=len(wanted) - len(untold),
         retained=len(wanted) - len(lost),
         kinds=tuple((kind.value, times, times - gone[kind]) for kind, times in kinds),
         lost=tuple(Stated(each.kind.value, each.text) for each in reversed(lost[-_LISTED:])),
@@ -92,6 +92,6 @@ def compared(
     kept, lost = list[Stated](), list[Stated]()
     for each in draft(Job(messages, None, _ALL, 0, len, redact, "")).statements:
         if each.message >= 0 and each.kind in _ASKED_FOR:
-            is_lost = passages.text_with(each.text) is None
-            (lost if is_lost else kept).append(Stated(each.kind.value, each.text))
+            stated = Stated(each.kind.value, each.text)
+            (kept if passages.tell(each.text) else lost).append(stated)
     return kept, lost

@@ -36,7 +36,7 @@ from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
 from holdfast.summary.story import USER, narrates
-from holdfast.summary.tracing import has_marks, marks, overlap, stems
+from holdfast.summary.tracing import marks, overlap, stems
 from holdfast.summary.turns import Remark
 from holdfast.transcript import Role, newest_user, said_at
 
@@ -372,7 +372,7 @@ def open_asks(turns: Sequence[Turn], before: Record) -> list[OpenAsk]:
                 is_bare = not stems(DROPS.pattern.sub(" ", unit))
                 gone = found[-1:] if is_bare else _named(unit, DROPS, found)
                 found = [each for each in found if each not in gone]
-        new = [_asked(words, turn.place) for words in turn.asks if has_marks(words)]
+        new = [_asked(words, turn.place) for words in turn.asks if marks(words)]
         known = {each.text for each in new}
         found = [each for each in found if each.message >= 0 or each.text not in known]
         found = _replied(turn, [*found, *new])[-_MOST:]
