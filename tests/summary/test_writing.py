@@ -129,6 +129,20 @@ def test_chunks_are_folded_into_one_record_in_order() -> None:
     assert all(f"]\ndo {index}\n" in together for index in range(30))
 
 
+def test_turns_that_are_too_long_together_are_asked_about_in_halves() -> None:
+    def rising(text: str) -> int:
+        # Whole requests weigh more than their parts: a counter that does not add up.
+        return count(text) * (2 if len(text) > 8_000 else 1)
+
+    crowded = job([user("~" * 300)] * 40, window=4_000)
+    whole = drive(write(crowded), lambda _: GOOD)
+    parted = drive(write(replace(crowded, count=rising)), lambda _: GOOD)
+    assert len(parted.asks) > len(whole.asks)
+    assert max(rising(ask.prompt) for ask in parted.asks) * SAFETY < 4_000
+    turns = [ask.prompt.partition(" turns]\n")[2] for ask in parted.asks]
+    assert sum(text.count("~") for text in turns) == 40 * 300
+
+
 @dataclass(frozen=True, slots=True)
 class Long:
     """A long text that is short to print."""

@@ -319,9 +319,3 @@ def _slices(text: str, tokens: int, count: Callable[[str], int]) -> Iterator[str
         start += end
         # Dense text made the slices short; lighter text after it may fill them again.
         length = min(length * 2, max(tokens * 8, 1))
-
-
-def halves(text: str) -> tuple[str, str]:
-    """Return the text in two, for a counter that does not add up."""
-    middle = len(text) // 2
-    return text[:middle], text[middle:]

@@ -178,11 +178,11 @@ _WISHED_ELSEWHERE = (
     r"(?:사용자|유저)[^.]{0,25}(?:요청|요구|원하|원함|원했|말했|지시|바라|바람|선호|결정|희망)",
 )
 _APPROVAL = [re.compile(each) for each in (*_APPROVALS, *_APPROVED_ELSEWHERE)]
-_SAYING = [re.compile(each) for each in (*_WISHED, *_WISHED_ELSEWHERE)]
-_QUOTING = re.compile(
+_QUOTING = (
     rf"(?:{_WHO}|(?:be)?nutzer|utilisat|usuari|usuári|utente|пользовател|用户|使用者|ユーザ|사용자)"
     r"[^\"“”«»「」『』()]{0,40}[\"“«「『]"
 )
+_SAYING = [re.compile(each) for each in (*_WISHED, *_WISHED_ELSEWHERE, _QUOTING)]
 # What is still to be asked for, or asked of those who use a program, was not said by anybody.
 _ASKED_FOR = re.compile(
     r"\b(?:requir\w+|await\w*|wait\w* (?:for|on)|needs?|pending|without|ask(?:s|ing)?|prompt\w*"
@@ -225,8 +225,7 @@ class UserClaim:
 
 def sentences_of(line: str) -> list[str]:
     """Return a line in its sentences, which together are the line."""
-    begin = _BEGINNING.match(line)
-    start = begin.end() if begin else 0
+    start = len(line) - len(_BEGINNING.sub("", line, count=1))
     ends = [start, *(found.end() for found in _END.finditer(line, start)), len(line)]
     parts = [line[one:other] for one, other in pairwise(ends) if one < other]
     return [line[:start] + parts[0], *parts[1:]] if parts else [line]
@@ -234,57 +233,36 @@ def sentences_of(line: str) -> list[str]:
 
 def claim_in(sentence: str) -> UserClaim | None:
     """Return what a sentence claims that a user said, or nothing."""
-    plain = _plain(sentence)
+    text = _BEGINNING.sub("", folded(sentence).replace("\u2019", "'"), count=1)
+    plain = _GAPS.sub(" ", _BEGINNING.sub("", _MARKUP.sub(" ", text), count=1)).strip()
     found = _found(plain)
     if found is None and not plain.isascii():
         # A word may consist of look-alikes alone.
-        bare = "".join(
-            sign
-            for sign in unicodedata.normalize("NFKD", plain)
-            if unicodedata.category(sign) != "Mn"
-        )
-        plain = bare.translate(LOOK_ALIKES)
-        found = _found(plain)
+        signs = unicodedata.normalize("NFKD", plain)
+        bare = "".join(sign for sign in signs if unicodedata.category(sign) != "Mn")
+        found = _found(bare.translate(LOOK_ALIKES))
     if found is None:
         return None
-    match, is_approval = found
-    text = folded(sentence).replace("\u2019", "'")
-    begin = _BEGINNING.match(text)
-    clause = _clause(text[begin.end() if begin else 0 :], match)
-    return UserClaim(clause, _WORDS.sub(" ", clause), is_approval)
-
-
-def _plain(sentence: str) -> str:
-    text = _MARKUP.sub(" ", folded(sentence).replace("\u2019", "'"))
-    begin = _BEGINNING.match(text)
-    return _GAPS.sub(" ", text[begin.end() if begin else 0 :]).strip()
+    words, is_approval = found
+    # The clause in which the words stand; all of the text where that says nothing else.
+    first = re.search(r"\W+".join(map(re.escape, re.findall(r"\w+", words)[:3])), text)
+    at = first.start() if first else 0
+    breaks = list(_CLAUSE.finditer(text))
+    start = max((each.end() for each in breaks if each.end() <= at), default=0)
+    end = min((each.start() for each in breaks if each.start() > at), default=len(text))
+    clause, content = text[start:end], _WORDS.sub(" ", text[start:end])
+    if not roots(content):
+        clause, content = text, _WORDS.sub(" ", text)
+    return UserClaim(clause, content, is_approval)
 
 
 def _found(plain: str) -> tuple[str, bool] | None:
     """Return the words that make a claim, and whether they claim an approval."""
     for number, pattern in enumerate(_APPROVAL):
+        is_nameless = _NAMELESS <= number < len(_APPROVALS)
         for match in pattern.finditer(plain):
-            is_nameless = _NAMELESS <= number < len(_APPROVALS)
-            if _ASKED_FOR.search(plain[: match.start()]) and number != 0:
-                continue
-            if is_nameless and _REVIEWED.search(plain):
-                continue
-            return match[0], True
-    for pattern in _SAYING:
-        if match := pattern.search(plain):
-            return match[0], False
-    quoted = _QUOTING.search(plain)
-    return (quoted[0], False) if quoted else None
-
-
-def _clause(text: str, words: str) -> str:
-    """Return the clause in which the words stand; all of the text where it says nothing else."""
-    found = re.search(r"\W+".join(map(re.escape, re.findall(r"\w+", words)[:3])), text)
-    at = found.start() if found else 0
-    starts = [0, *(found.end() for found in _CLAUSE.finditer(text))]
-    ends = [*(found.start() for found in _CLAUSE.finditer(text)), len(text)]
-    for start, end in zip(starts, ends, strict=True):
-        if start <= at < end:
-            clause = text[start:end]
-            return clause if roots(_WORDS.sub(" ", clause)) else text
-    return text
+            is_wanted = number > 0 and _ASKED_FOR.search(plain[: match.start()])
+            if not is_wanted and not (is_nameless and _REVIEWED.search(plain)):
+                return match[0], True
+    said = next(filter(None, (pattern.search(plain) for pattern in _SAYING)), None)
+    return (said[0], False) if said else None

@@ -16,31 +16,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from holdfast.redaction.redactor import redact_all
-from holdfast.summary.brief import (
-    SAFETY,
-    allot,
-    answer_tokens,
-    brief,
-    chunks,
-    fits,
-    halves,
-    mark_for,
-    user_words,
-)
+from holdfast.summary.brief import allot, answer_tokens, brief, chunks, fits, mark_for, user_words
 from holdfast.summary.checkpoint import Ask, Composed, Declined, Failure
 from holdfast.summary.draft import trim
 from holdfast.summary.provenance import UNVERIFIED, Heard, agreed_in, verify
 from holdfast.summary.reader import read, reading
-from holdfast.summary.record import (
-    HEADINGS,
-    SECTIONS,
-    Record,
-    last_number,
-    number_of,
-    render,
-    renumbered,
-    words_of,
-)
+from holdfast.summary.record import SECTIONS, Record, number_of, render, renumbered, words_of
 from holdfast.summary.reference import unverified_in, words_in
 from holdfast.transcript.toolkit import flat
 
@@ -149,7 +130,7 @@ def update_prompt(request: PromptRequest, record: str, number: int, material: st
 
 def repair_note(flaw: str) -> str:
     """Return the words that are added to a request whose answer was no record."""
-    return _REPAIR.format(flaw=flaw, first=HEADINGS["task"])
+    return _REPAIR.format(flaw=flaw, first=SECTIONS["task"].heading)
 
 
 def _joined(request: PromptRequest, update: str, material: str) -> str:
@@ -216,7 +197,9 @@ def write(job: Job) -> Generator[Ask, Answer, Composed | Declined]:
         if not fits(job.count(ask.prompt), request.budget, job.window):
             if len(turns) < _SMALLEST:
                 return _too_small(job)
-            waiting.extendleft(reversed(halves(turns)))
+            # The counter does not add up.
+            middle = len(turns) // 2
+            waiting.extendleft((turns[middle:], turns[:middle]))
             continue
         answer = yield ask
         if isinstance(answer, Declined):
@@ -247,7 +230,7 @@ def _planned(job: Job) -> tuple[PromptRequest, tuple[str, ...]] | Declined:
     )
     request = PromptRequest(job.budget, job.today, mark, focus, hint, steps=999, step=999)
     overhead = _overhead(job, request)
-    if overhead * SAFETY * _TERSE_SHARE > job.window:
+    if not fits(overhead * _TERSE_SHARE, 0, job.window):
         request = replace(request, terse=True)
         overhead = _overhead(job, request)
     least = int(_LEAST * job.count(render(Record())))
@@ -273,8 +256,8 @@ def _overhead(job: Job, request: PromptRequest) -> int:
 def _ask(request: PromptRequest, record: Record, turns: str) -> Ask:
     purpose, prompt = "first", first_prompt(request, turns)
     if record:
-        number = last_number(record.actions)
-        purpose, prompt = "update", update_prompt(request, render(record), number, turns)
+        last = max(map(number_of, record.actions), default=0)
+        purpose, prompt = "update", update_prompt(request, render(record), last, turns)
     return Ask(prompt, answer_tokens(request.budget), purpose, request.step, request.steps)
 
 
@@ -342,7 +325,7 @@ def merged(previous: Record, found: RecordReading) -> Record:
     # Words under headings that mean nothing here stand in a section that was not there.
     kept = {
         name: (*getattr(previous, name), *getattr(found.record, name))
-        for name in HEADINGS
+        for name in SECTIONS
         if name not in found.present
     }
     record = replace(found.record, **kept)
@@ -359,11 +342,10 @@ def _continued(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ..
     if 2 * alike > len(pairs) and len(pairs) * 2 >= len(before):
         # It repeats the old list, perhaps reworded, rather than starting over.
         return after
-    known = set(old.values())
+    known, last = set(old.values()), number_of(before[-1])
     fresh = [entry for entry in after if _tokens(entry) not in known]
-    if fresh and number_of(fresh[0]) > last_number(before):
-        return (*before, *fresh)
-    return (*before, *renumbered(map(words_of, fresh), last_number(before)))
+    is_numbered = fresh and number_of(fresh[0]) > last
+    return (*before, *(fresh if is_numbered else renumbered(map(words_of, fresh), last)))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
