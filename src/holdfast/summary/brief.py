@@ -12,7 +12,7 @@ parted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count, pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -189,20 +189,16 @@ def mark_for(texts: Iterable[str]) -> str:
 
 
 def user_words(messages: Sequence[Message], *, opens: bool = False) -> tuple[str, ...]:
-    """Return what users said, oldest first.
-
-    Args:
-        messages: The messages.
-        opens: Whether the conversation begins with them.
-    """
-    spoken: list[str] = []
+    """Return what users said, oldest first; `opens` says that the conversation begins here."""
+    answered = (at for at, each in enumerate(messages) if each.role is Role.ASSISTANT)
+    first = next(answered, len(messages)) if opens else 0
     # Hardly one message in twenty is a user's: the role is asked before anything is called.
-    for index, message in enumerate(messages):
-        if message.role is Role.USER:
-            spoken.append(said_at(messages, index, opens=opens))
-        elif message.role is Role.ASSISTANT:
-            opens = False
-    return tuple(filter(None, spoken))
+    said = (
+        said_at(messages, at, opens=at < first)
+        for at, message in enumerate(messages)
+        if message.role is Role.USER
+    )
+    return tuple(filter(None, said))
 
 
 def derive_focus(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
@@ -275,19 +271,19 @@ def _units(
 
     Labels are weighed apart from words, because words were mostly weighed before.
     """
-    labels: dict[tuple[int, str], int] = {}
-    """The tokens of labels, weighed once for all that differ in the number of their turn alone."""
 
-    def weigh(label: str) -> int:
-        number, _, words = label.partition(" ")
-        alike = (len(number), words)
-        if alike not in labels:
-            labels[alike] = count(f"[{mark} {label}]\n")
-        return labels[alike]
+    @cache
+    def weigh(digits: int, label: str) -> int:
+        # Labels that differ in the number of their turn alone weigh the same.
+        return count(f"[{mark} {10 ** (digits - 1)} {label}]\n")
 
     for group in groups:
         texts = [f"[{mark} {label}]\n{text}" for label, text, *_ in group]
-        weights = [weigh(label) + count(text) + 2 for label, text, *_ in group]
+        labels = (each.label.partition(" ") for each in group)
+        weights = [
+            weigh(len(number), label) + count(each.text) + 2
+            for each, (number, _, label) in zip(group, labels, strict=True)
+        ]
         weight = sum(weights)
         if weight <= room:
             yield texts, weight

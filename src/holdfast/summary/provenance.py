@@ -114,10 +114,13 @@ class Heard:
         self._words = user_words
         self._agreed = [(roots(told), _sentence(asked).weighty) for told, asked in agreed]
 
+    def traces(self, entry: str) -> bool:
+        """Say whether users said what an entry says, in its words or in most of them."""
+        return self.said.overlap(entry) >= _TRACED or self.quotes(entry)
+
     def is_borrowed(self, entry: str) -> bool:
         """Say whether only a summary of unknown authorship says what an entry says."""
-        is_traced = self.said.overlap(entry) >= _TRACED or self.quotes(entry)
-        return not is_traced and self._unverified.overlap(entry) >= _TRACED
+        return self._unverified.overlap(entry) >= _TRACED and not self.traces(entry)
 
     def knows_goal(self, entry: str) -> bool:
         """Say whether a goal of unknown authorship, which may be told as such, is this one."""
@@ -243,8 +246,10 @@ def verify(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...]]:
                 told.append(check.claims(entry, name))
             else:
                 # What is wanted is told also where nobody knows who said so; a rule would bind.
+                if not entry.startswith(UNVERIFIED):
+                    check.warn("told as unverified what only an earlier summary says", entry)
                 is_told = name == "goal" and heard.knows_goal(entry)
-                (told if is_told else borrowed).append(check.unverified(entry))
+                (told if is_told else borrowed).append(unverified(entry))
     kept["critical"] += borrowed
     checked = Record(**{name: tuple(entries) for name, entries in kept.items()})
     return checked, tuple(check.warnings)
@@ -265,28 +270,27 @@ class _Check:
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
-        self._said = heard.said
         self.warnings: list[str] = []
 
     def task(self, entries: Iterable[str]) -> list[str]:
         """Return the task snapshot with nothing in it but what the user said."""
         entries = [entry for entry in entries if NOT_FOUND not in entry]
-        verbatim = [entry for entry in entries if self._heard.quotes(entry)]
-        traced = [entry for entry in entries if self._said.overlap(entry) >= _TRACED]
         for entry in entries:
-            if entry not in verbatim and entry not in traced:
-                self._warn("replaced a task that no user gave", entry)
+            if not self._heard.traces(entry):
+                self.warn("replaced a task that no user gave", entry)
+        verbatim = [entry for entry in entries if self._heard.quotes(entry)]
+        traced = [entry for entry in entries if self._heard.traces(entry)]
         newest = self._heard.newest
         return verbatim or ([*traced, quoted_input(newest)] if newest else [])
 
     def pending(self, entry: str) -> str:
         """Return an ask, marked when it cannot be traced; nothing when it is clearly invented."""
-        if NOT_FOUND in entry or self._heard.quotes(entry) or self._said.overlap(entry) >= _TRACED:
+        if NOT_FOUND in entry or self._heard.traces(entry):
             return entry
-        if self._said.resembles(entry) < _LIKELY:
-            self._warn("removed an ask that no user made", entry)
+        if self._heard.said.resembles(entry) < _LIKELY:
+            self.warn("removed an ask that no user made", entry)
             return ""
-        return self._marked(entry, entry)
+        return self._marked(entry)
 
     def claims(self, entry: str, section: str) -> str:
         """Return an entry of any section; what its sentences say of the user must be traceable."""
@@ -305,16 +309,10 @@ class _Check:
         both = f"{before.strip()} {line.strip()}"
         if _PAUSE.search(before) or _ITEM.match(line) or NOT_FOUND in both:
             return line
-        claim = claim_in(both)
-        if claim is None or claim_in(before) or claim_in(line) or self._heard.supports(both, claim):
+        claim = None if claim_in(before) or claim_in(line) else claim_in(both)
+        if claim is None or self._heard.supports(both, claim):
             return line
         return self._marked(line, both)
-
-    def unverified(self, entry: str) -> str:
-        """Return a goal or a rule that only a summary of unknown authorship knows, as its claim."""
-        if not entry.startswith(UNVERIFIED):
-            self._warn("told as unverified what only an earlier summary says", entry)
-        return unverified(entry)
 
     def _claim(self, sentence: str, section: str, line: str) -> str:
         if NOT_FOUND in sentence or (claim := claim_in(sentence)) is None:
@@ -324,17 +322,17 @@ class _Check:
             claim = replace(claim, content=folded(line.replace(sentence, " ")))
         if words_of(sentence.strip()).startswith(UNVERIFIED) and not claim.is_approval:
             return sentence
-        if self._said.holds(sentence) or self._heard.supports(sentence, claim):
+        if self._heard.said.holds(sentence) or self._heard.supports(sentence, claim):
             return sentence
         if claim.is_approval and not self._heard.consented and section != "actions":
-            self._warn("removed an approval that no user gave", sentence)
+            self.warn("removed an approval that no user gave", sentence)
             return ""
         # A bare "yes" was said to something else, and what was done is told in any case.
-        return self._marked(sentence, sentence)
+        return self._marked(sentence)
 
-    def _marked(self, sentence: str, claim: str) -> str:
+    def _marked(self, sentence: str, claim: str = "") -> str:
         """Return a sentence with the mark in it, where nothing will part the two."""
-        self._warn("marked what no user said", claim)
+        self.warn("marked what no user said", claim or sentence)
         found = _ENDS.search(sentence)
         end, closing, blank = found.groups() if found else ("", "", "")
         if (end and closing) or len(sentence) > _WHOLE:
@@ -343,7 +341,8 @@ class _Check:
         body = sentence[: len(sentence) - len(end) - len(blank)] if end else sentence.rstrip()
         return f"{body} {NOT_FOUND}{end}{blank}"
 
-    def _warn(self, change: str, entry: str) -> None:
+    def warn(self, change: str, entry: str) -> None:
+        """Note what was changed in an entry."""
         self.warnings.append(f"{change}: {flat(entry, 120)}")
 
 

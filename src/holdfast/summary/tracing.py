@@ -15,20 +15,15 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")
 _TO_WORDS = bytes(code if chr(code).isalnum() or code == 95 else 32 for code in range(128)) * 2
-_DIGIT = re.compile(r"\d")
-_RUN = 4
-_PASSAGE, _STRETCH = 120, 75
-_READ = 40_000
-_STEM = 5
-_FEWEST = 3
+_RUN, _STEM, _FEWEST = 4, 5, 3
+_PASSAGE, _STRETCH, _READ = 120, 75, 40_000
 _MOST_WORDS = 0.75
-
 _SMALL = frozenset(
     """the and for that this with from into not but are was were has have had will would can could
     should about please user users asked asks wants want wanted requested request requests said told
@@ -103,9 +98,9 @@ def marks(text: str) -> frozenset[str]:
         if not token.isascii() and _DENSE.search(token):
             found.update(token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
             before = ""
-        elif token not in _SMALL and (len(token) > 2 or token.isdecimal()):
-            word = token[:_STEM] if token.isalpha() else token
-            if not token.isalpha() and not token.isdecimal():
+            continue
+        for word in _stems_of(token):
+            if not word.isalpha() and not word.isdecimal():
                 found.add(word)
             if before:
                 found.add(f"{before} {word}")
@@ -132,11 +127,11 @@ def roots(text: str) -> frozenset[str]:
     """Return the stems of a text without English endings: "retry" and "retries" are one."""
     found: set[str] = set()
     for word in _WORD.findall(folded(text).replace("_", " ")):
-        bare = _ENDING.sub("", word) if word.isascii() and word not in _SMALL else ""
-        is_doubled = len(bare) > _FEWEST and bare[-1] == bare[-2]
-        found.update(
-            _stems_of((bare[:-1] if is_doubled else bare) if len(bare) >= _FEWEST else word)
-        )
+        is_english = word.isascii() and word not in _SMALL
+        if is_english and len(bare := _ENDING.sub("", word)) >= _FEWEST:
+            is_doubled = len(bare) > _FEWEST and bare[-1] == bare[-2]
+            word = bare[:-1] if is_doubled else bare
+        found.update(_stems_of(word))
     return frozenset(found)
 
 
@@ -160,9 +155,16 @@ class Said:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._letters = "\n".join(map(letters, texts))
-        self._passages = [
-            (found, weighty(found, passage)) for text in texts for found, passage in _passages(text)
-        ]
+        self._passages: list[tuple[frozenset[str], frozenset[int]]] = []
+        """Stems that stand together, so that a long paste does not support everything."""
+        for text in texts:
+            read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
+            words = folded(read).split()
+            step = _PASSAGE // 2
+            for start in range(0, max(len(words) - step, 1), step):
+                passage = " ".join(words[start : start + _PASSAGE])
+                found = _stems(passage)
+                self._passages.append((found, weighty(found, passage)))
 
     def holds(self, quotation: str) -> bool:
         """Say whether the letters and digits of the words were said in this order."""
@@ -187,22 +189,11 @@ class Said:
         return max(shares, default=0) / len(wanted)
 
 
-def _passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the text in passages, so that a long paste does not support everything."""
-    read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
-    words = folded(read).split()
-    step = _PASSAGE // 2
-    for start in range(0, max(len(words) - step, 1), step):
-        passage = " ".join(words[start : start + _PASSAGE])
-        yield _stems(passage), passage
-
-
 def overlap(one: str, other: str) -> float:
     """Return how much of the shorter of two texts the other has, by stems, from 0 to 1."""
     first, second = stems(one), stems(other)
-    if not first or not second:
-        return 0.0
-    return len(first & second) / min(len(first), len(second))
+    shorter = min(len(first), len(second))
+    return len(first & second) / shorter if shorter else 0.0
 
 
 class Passages:
@@ -210,7 +201,7 @@ class Passages:
 
     def __init__(self, text: str) -> None:
         words = [word for line in text.split("\n") for word in _words(line)]
-        self._plain = _letters(words)
+        self._plain = "".join(words).replace("_", "")
         found: defaultdict[str, list[int]] = defaultdict(list)
         for stretch, at in enumerate(range(0, len(words), _STRETCH)):
             for word in {*words[at : at + _STRETCH]}:
@@ -233,7 +224,7 @@ class Passages:
             return False
         found = {each: self._found.get(each, set[int]()) for each in wanted}
         places = sorted(found.values(), key=len)
-        names = [found[each] for each in wanted if not each.isalpha() and _DIGIT.search(each)]
+        names = [found[each] for each in wanted if any(map(str.isdecimal, each))]
         # A passage that has that many of them has one of the rarest.
         rare = set[int]().union(*(names[:1] or places[: len(wanted) - fewest + 1]))
         return any(
@@ -252,10 +243,6 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(plain)
 
 
-def _letters(words: Iterable[str]) -> str:
-    return "".join(words).replace("_", "")
-
-
 def letters(text: str) -> str:
     """Return the letters and digits of a text as it is compared."""
-    return _letters(_words(text))
+    return "".join(_words(text)).replace("_", "")

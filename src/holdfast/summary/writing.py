@@ -329,23 +329,19 @@ def merged(previous: Record, found: RecordReading) -> Record:
         if name not in found.present
     }
     record = replace(found.record, **kept)
-    return replace(record, actions=_continued(previous.actions, record.actions))
-
-
-def _continued(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all actions once, the numbers of the latest ones following those of old ones."""
+    before, after = previous.actions, record.actions
     if not before or not after:
-        return after or before
+        return replace(record, actions=after or before)
     old = {number_of(entry): _tokens(entry) for entry in before}
     pairs = [(old[number_of(entry)], _tokens(entry)) for entry in after if number_of(entry) in old]
-    alike = sum(_alike(*pair) for pair in pairs)
-    if 2 * alike > len(pairs) and len(pairs) * 2 >= len(before):
+    if 2 * sum(_alike(*pair) for pair in pairs) > len(pairs) >= len(before) / 2:
         # It repeats the old list, perhaps reworded, rather than starting over.
-        return after
+        return record
     known, last = set(old.values()), number_of(before[-1])
     fresh = [entry for entry in after if _tokens(entry) not in known]
     is_numbered = fresh and number_of(fresh[0]) > last
-    return (*before, *(fresh if is_numbered else renumbered(map(words_of, fresh), last)))
+    new = fresh if is_numbered else renumbered(map(words_of, fresh), last)
+    return replace(record, actions=(*before, *new))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
