@@ -11,12 +11,11 @@ from holdfast.summary.reader import RecordReading, read, reading
 from holdfast.summary.record import HEADINGS, Record, render
 from holdfast.summary.writing import (
     PromptRequest,
-    first_prompt,
     merged,
     problem,
     problem_of,
+    prompt_for,
     repair,
-    update_prompt,
     write,
 )
 from tests.summary.material import assistant, count, drive, exchange, job, user
@@ -269,11 +268,11 @@ def test_nothing_is_not_a_record() -> None:
 
 
 def test_an_echo_of_the_request_is_not_a_record() -> None:
-    prompt = first_prompt(REQUEST, "turns")
+    prompt = prompt_for(REQUEST, "turns")
     assert problem(prompt) == "it repeated the request"
     template = prompt[prompt.index("## Historical Task") : prompt.index("Every turn")]
     assert problem(template) == "it repeated the request"
-    assert problem(update_prompt(REQUEST, "r", 3, "t")) == "it repeated the request"
+    assert problem(prompt_for(REQUEST, "t", "r", 3)) == "it repeated the request"
 
 
 @pytest.mark.parametrize(

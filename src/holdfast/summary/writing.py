@@ -114,27 +114,13 @@ class PromptRequest:
     steps: int = 1
 
 
-def first_prompt(request: PromptRequest, material: str) -> str:
-    """Return the words that ask for a record from nothing but turns."""
-    return _joined(request, "", _fenced(request, "turns", material))
+def prompt_for(
+    request: PromptRequest, turns: str, record: str | None = None, number: int = 0
+) -> str:
+    """Return the words that ask for a record of the turns, or for one to be brought up to date.
 
-
-def update_prompt(request: PromptRequest, record: str, number: int, material: str) -> str:
-    """Return the words that ask to bring a record up to date, whose last action has the number."""
-    # A model may have copied a label into its record; there it must not pass for one.
-    state = _fenced(request, "record so far", record.replace(request.mark, ""))
-    turns = _fenced(request, "turns", material)
-    note = _UNVERIFIED if UNVERIFIED in record else ""
-    return _joined(request, _UPDATE.format(number=number) + note, f"{state}\n\n{turns}")
-
-
-def repair_note(flaw: str) -> str:
-    """Return the words that are added to a request whose answer was no record."""
-    return _REPAIR.format(flaw=flaw, first=SECTIONS["task"].heading)
-
-
-def _joined(request: PromptRequest, update: str, material: str) -> str:
-    rules = _TERSE_RULES if request.terse else _RULES
+    The number is that of the last action which the record has.
+    """
     topic = _FOCUS.format(focus=request.focus) if request.focus else ""
     if request.hint and not request.focus and not request.terse:
         topic = _HINT.format(hint=request.hint)
@@ -143,20 +129,30 @@ def _joined(request: PromptRequest, update: str, material: str) -> str:
         for each in SECTIONS.values()
     ]
     part = f" This is part {request.step} of {request.steps}." if request.steps > 1 else ""
+    rules = _TERSE_RULES if request.terse else _RULES
+    update, material = "", {"turns": turns}
+    if record is not None:
+        update = _UPDATE.format(number=number) + (_UNVERIFIED if UNVERIFIED in record else "")
+        # A model may have copied a label into its record; there it must not pass for one.
+        material = {"record so far": record.replace(request.mark, ""), **material}
     parts = [
-        OPENING + " " + _READER,
+        f"{OPENING} {_READER}",
         update,
         rules.format(told=_TOLD, today=request.today, budget=request.budget),
         topic,
         "\n".join(headings),
         _LABELS.format(mark=request.mark, part=part),
-        material,
+        *(
+            f"[{request.mark} {what}]\n{text}\n[{request.mark} end of {what}]"
+            for what, text in material.items()
+        ),
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def _fenced(request: PromptRequest, what: str, text: str) -> str:
-    return f"[{request.mark} {what}]\n{text}\n[{request.mark} end of {what}]"
+def repair_note(flaw: str) -> str:
+    """Return the words that are added to a request whose answer was no record."""
+    return _REPAIR.format(flaw=flaw, first=SECTIONS["task"].heading)
 
 
 _TERSE_SHARE = 4
@@ -249,15 +245,14 @@ def _planned(job: Job) -> tuple[PromptRequest, tuple[str, ...]] | Declined:
 
 def _overhead(job: Job, request: PromptRequest) -> int:
     """Return the tokens of a request that holds no turns, with room for asking again."""
-    longest = update_prompt(request, "", 999_999, "")
+    longest = prompt_for(request, "", "", 999_999)
     return job.count(longest) + job.count(repair_note("x" * 80)) + 16
 
 
 def _ask(request: PromptRequest, record: Record, turns: str) -> Ask:
-    purpose, prompt = "first", first_prompt(request, turns)
-    if record:
-        last = max(map(number_of, record.actions), default=0)
-        purpose, prompt = "update", update_prompt(request, render(record), last, turns)
+    last = max(map(number_of, record.actions), default=0)
+    prompt = prompt_for(request, turns, render(record) if record else None, last)
+    purpose = "update" if record else "first"
     return Ask(prompt, answer_tokens(request.budget), purpose, request.step, request.steps)
 
 
