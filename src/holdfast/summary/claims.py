@@ -96,6 +96,8 @@ _APPROVALS = (
     rf"\busers?-(?:{_CALLED}|confirmed|sanctioned)",
     rf"\b(?:you|they|he|she){_ADVERB} (?:approved|agreed|authori[sz]ed|consented|signed off"
     r"|ok'd|okayed|greenlit|confirmed|gave (?:\w+ ){0,2}(?:permission|approval|consent|go-ahead))",
+)
+_NAMELESS = (
     rf"\b{_CONSENT},? (?:(?:was|is|has been|been|were|already|now) )*{_DONE}",
     r"\b(?:have|has|had|got|received|obtained|given|with|under) "
     rf"(?:(?:the|an?|full|explicit|clear|written|verbal|prior) )*{_CONSENT}",
@@ -103,8 +105,6 @@ _APPROVALS = (
     r"\b(?:was|is|were|are|been|got|fully|already|explicitly|formally) (?:pre-?)?"
     rf"(?:{_CALLED}|cleared (?:to|for))\b(?! (?:by|via|with|through)\b)",
 )
-_NAMELESS = 7
-"""From which of them on nobody is named."""
 _WISHED = (
     rf"{_WHO}{_ADVERB} {_WISHES}\b",
     rf"{_WHO}(?: [\w',]+){{0,6}} (?:and|but|then|who) {_WISHES}\b",
@@ -177,7 +177,7 @@ _WISHED_ELSEWHERE = (
     r"ユーザー?[^、。]{0,25}(?:依頼|要求|希望|求め|指示|言っ|述べ|望[みむん]|要望|決め|選[びん])",
     r"(?:사용자|유저)[^.]{0,25}(?:요청|요구|원하|원함|원했|말했|지시|바라|바람|선호|결정|희망)",
 )
-_APPROVAL = [re.compile(each) for each in (*_APPROVALS, *_APPROVED_ELSEWHERE)]
+_APPROVAL = [re.compile(each) for each in (*_APPROVALS, *_NAMELESS, *_APPROVED_ELSEWHERE)]
 _QUOTING = (
     rf"(?:{_WHO}|(?:be)?nutzer|utilisat|usuari|usuári|utente|пользовател|用户|使用者|ユーザ|사용자)"
     r"[^\"“”«»「」『』()]{0,40}[\"“«「『]"
@@ -258,11 +258,11 @@ def claim_in(sentence: str) -> UserClaim | None:
 
 def _found(plain: str) -> tuple[str, bool] | None:
     """Return the words that make a claim, and whether they claim an approval."""
-    for number, pattern in enumerate(_APPROVAL):
-        is_nameless = _NAMELESS <= number < len(_APPROVALS)
+    for pattern in _APPROVAL:
+        if pattern.pattern in _NAMELESS and _REVIEWED.search(plain):
+            continue
         for match in pattern.finditer(plain):
-            is_wanted = number > 0 and _ASKED_FOR.search(plain[: match.start()])
-            if not is_wanted and not (is_nameless and _REVIEWED.search(plain)):
+            if pattern is _APPROVAL[0] or not _ASKED_FOR.search(plain[: match.start()]):
                 return match[0], True
     said = next(filter(None, (pattern.search(plain) for pattern in _SAYING)), None)
     return (said[0], False) if said else None

@@ -255,11 +255,6 @@ def verify(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...]]:
     return checked, tuple(check.warnings)
 
 
-def quoted_input(words: str) -> str:
-    """Return a user's input word for word; only a huge one loses its middle."""
-    return shortened([(words, _LONGEST_INPUT)], str)[0]
-
-
 def unverified(words: str) -> str:
     """Return words in one line, which says of itself that nobody knows who wrote it."""
     return f"{UNVERIFIED}: {' '.join(words.split()).removeprefix(f'{UNVERIFIED}: ')}"
@@ -280,8 +275,10 @@ class _Check:
                 self.warn("replaced a task that no user gave", entry)
         verbatim = [entry for entry in entries if self._heard.quotes(entry)]
         traced = [entry for entry in entries if self._heard.traces(entry)]
-        newest = self._heard.newest
-        return verbatim or ([*traced, quoted_input(newest)] if newest else [])
+        if verbatim or not self._heard.newest:
+            return verbatim
+        # Only a huge input loses its middle.
+        return [*traced, *shortened([(self._heard.newest, _LONGEST_INPUT)], str)]
 
     def pending(self, entry: str) -> str:
         """Return an ask, marked when it cannot be traced; nothing when it is clearly invented."""
@@ -333,13 +330,11 @@ class _Check:
     def _marked(self, sentence: str, claim: str = "") -> str:
         """Return a sentence with the mark in it, where nothing will part the two."""
         self.warn("marked what no user said", claim or sentence)
-        found = _ENDS.search(sentence)
-        end, closing, blank = found.groups() if found else ("", "", "")
+        body, end, closing, blank, _ = _ENDS.split(sentence, maxsplit=1)
         if (end and closing) or len(sentence) > _WHOLE:
             words = words_of(sentence.lstrip())
             return f"{sentence.removesuffix(words)}{NOT_FOUND} {words}"
-        body = sentence[: len(sentence) - len(end) - len(blank)] if end else sentence.rstrip()
-        return f"{body} {NOT_FOUND}{end}{blank}"
+        return f"{body}{closing} {NOT_FOUND}{end}{blank}"
 
     def warn(self, change: str, entry: str) -> None:
         """Note what was changed in an entry."""
