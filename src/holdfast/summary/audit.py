@@ -7,7 +7,7 @@ says counts where the names and most of the words of a statement stand together.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.summary.checkpoint import Job
@@ -55,15 +55,11 @@ class Audit:
 
     def as_json(self) -> dict[str, object]:
         """Return the figures as plain JSON values."""
-        return {
-            "statements": self.statements,
-            "retained_by_summary": self.retained_by_summary,
-            "retained": self.retained,
-            "kinds": {
-                kind: {"statements": wanted, "retained": kept} for kind, wanted, kept in self.kinds
-            },
-            "lost": [{"kind": each.kind, "text": each.text} for each in self.lost],
+        kinds = {
+            kind: {"statements": wanted, "retained": kept} for kind, wanted, kept in self.kinds
         }
+        figures: dict[str, object] = asdict(self)
+        return figures | {"kinds": kinds, "lost": list(map(asdict, self.lost))}
 
 
 def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:

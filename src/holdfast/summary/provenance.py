@@ -297,19 +297,18 @@ class _Check:
             is_code ^= line.lstrip().startswith(("```", "~~~"))
             parts = [] if is_code and _CODE.search(line) else sentences_of(line)
             told = "".join(self._claim(each, section, line) for each in parts) if parts else line
-            if told.strip() or not line:
-                kept.append(self._continued(kept[-1], told) if kept else told)
+            if line and not told.strip():
+                continue
+            before = kept[-1] if kept else ""
+            both = f"{before.strip()} {told.strip()}"
+            ends = _PAUSE.search(before) or _ITEM.match(told) or NOT_FOUND in both
+            if not ends and claim_in(before) is None and claim_in(told) is None:
+                # A claim that one line begins and the next one ends.
+                claim = claim_in(both)
+                if claim is not None and not self._heard.supports(both, claim):
+                    told = self._marked(told, both)
+            kept.append(told)
         return "\n".join(kept)
-
-    def _continued(self, before: str, line: str) -> str:
-        """Return a line, marked where it ends a claim that the line before it begins."""
-        both = f"{before.strip()} {line.strip()}"
-        if _PAUSE.search(before) or _ITEM.match(line) or NOT_FOUND in both:
-            return line
-        claim = None if claim_in(before) or claim_in(line) else claim_in(both)
-        if claim is None or self._heard.supports(both, claim):
-            return line
-        return self._marked(line, both)
 
     def _claim(self, sentence: str, section: str, line: str) -> str:
         if NOT_FOUND in sentence or (claim := claim_in(sentence)) is None:
