@@ -42,18 +42,16 @@ _CONSENT = (
 )
 _WISHES = (
     r"(?:ask(?:ed|s|ing)|want(?:s|ed|ing)?|request(?:s|ed|ing)?|instruct(?:ed|s)|told|tells"
-    r"|demand(?:s|ed)|order(?:ed|s)|sa(?:id|ys)|insist(?:s|ed)?|need(?:s|ed)(?! to be\b)"
-    r"|prefer(?:s|red)?|likes?|liked|would (?:like|prefer|rather)|wish(?:es|ed)|expect(?:s|ed)"
-    r"|mention(?:s|ed)"
+    r"|demand(?:s|ed)|order(?:ed|s)|sa(?:id|ys)|insist(?:s|ed)?|need(?:s|ed)(?! to be\b)|likes?|liked"
+    r"|prefer(?:s|red)?|would (?:like|prefer|rather)|wish(?:es|ed)|expect(?:s|ed)|mention(?:s|ed)"
     r"|state[ds]|note[ds]|clarif(?:ied|ies)|specif(?:ied|ies)|suggest(?:s|ed)|propose[ds]"
     r"|require[ds]|remind(?:s|ed)|complain(?:s|ed)|report(?:s|ed)|explain(?:s|ed)|point(?:s|ed) out"
     r"|emphasi[sz]e[ds]|stress(?:es|ed)|hope[ds]|desire[ds]|reject(?:s|ed)|decline[ds]|refuse[ds]"
     r"|rule[ds] out|forbade|forbids|forbidden|prohibit(?:s|ed)|banned|warn(?:s|ed)|chose|chosen"
-    r"|chooses|decide[ds]|pick(?:s|ed)|select(?:s|ed)|opt(?:s|ed)|settled|favou?r(?:s|ed)"
-    r"|hate[ds]|dislike[ds]|direct(?:s|ed)|command(?:s|ed)|mandate[ds]|task(?:s|ed)|urge[ds]"
-    r"|encourage[ds]|advise[ds]|answer(?:s|ed)|replie[ds]|respond(?:s|ed)|wrote|stipulate[ds]"
-    r"|correct(?:s|ed)|wonder(?:s|ed)|after\b|looking for|intend(?:s|ed)|promise[ds]|love[ds]"
-    r"|care[ds]|cho?ose)"
+    r"|chooses|decide[ds]|pick(?:s|ed)|select(?:s|ed)|opt(?:s|ed)|settled|favou?r(?:s|ed)|hate[ds]"
+    r"|dislike[ds]|direct(?:s|ed)|command(?:s|ed)|mandate[ds]|task(?:s|ed)|urge[ds]|encourage[ds]"
+    r"|advise[ds]|answer(?:s|ed)|replie[ds]|respond(?:s|ed)|wrote|stipulate[ds]|correct(?:s|ed)"
+    r"|wonder(?:s|ed)|after\b|looking for|intend(?:s|ed)|promise[ds]|love[ds]|care[ds]|cho?ose)"
 )
 _WISH = (
     r"(?:requests?|wish(?:es)?|preferences?|instructions?|orders?|demands?|decisions?|choices?"
@@ -75,10 +73,10 @@ _ACTS = (
 )
 _DID = rf"(?!{_ACTS})(?!signed (?:in|up|out)\b)\w+ed\b(?! by)"
 _MINDED = (
-    rf"(?!{_ACTS})(?:came|went|let|left|put|felt|thought|meant|took|stood|saw|knew|brought|kept"
+    r"(?:came|went|let|left|put|felt|thought|meant|took|stood|saw|knew|brought|kept"
     r"|held|spoke|swore|trusts?|minds?|thinks?|believes?|feels?|backs?|supports?|welcomes?"
     r"|tolerates?|knows?|assumes?|considers?|finds?|sees?|leaves?|lets?|opposes?|objects?|keen"
-    r"|eager|open to|willing|ready|convinced|sure|certain|against|worried|indifferent|relaxed)\b"
+    r"|eager|willing|ready|convinced|sure|certain|against|worried|indifferent|relaxed)\b"
 )
 _UNMINDED = (
     r"(?:doesn't|does not|don't|didn't|did not|won't|isn't|is not) "
@@ -129,10 +127,9 @@ _WISHED = (
 _APPROVED_ELSEWHERE = (
     r"(?:be)?nutzer(?:in|s)?\b[^.;:]{0,40}\b(?:genehmigt|bestätigt|zugestimmt|erlaubt|freigegeben"
     r"|eingewilligt|einverstanden|grünes licht|freigabe|zustimmung|erlaubnis|genehmigung|abgenickt"
-    r"|stimmt(?:e)? .{0,30}zu|gestattet|in ordnung)"
-    r"|\b(?:genehmigt|bestätigt|freigegeben|erlaubt|abgenickt|zustimmung|erlaubnis|freigabe"
-    r"|genehmigung|einverständnis|okay|segen) (?:\w+ ){0,2}(?:vom|durch den|des|der|von) "
-    r"(?:be)?nutzer",
+    r"|stimmt(?:e)? .{0,30}zu|gestattet|in ordnung)|\b(?:genehmigt|bestätigt|freigegeben|erlaubt"
+    r"|abgenickt|zustimmung|erlaubnis|freigabe|genehmigung|einverständnis|okay"
+    r"|segen) (?:\w+ ){0,2}(?:vom|durch den|des|der|von) (?:be)?nutzer",
     r"utilisat(?:eur|rice)\b[^.;:]{0,30}(?:approuv|confirm|autoris|accept|valid|d'accord|feu vert"
     r"|(?:son|l') ?(?:accord|aval|autorisation)|permis)\w*"
     r"|(?:approuv|autoris|valid|accept|permis|confirm)\w* par l'utilisat"
@@ -187,21 +184,19 @@ _SAYING = [re.compile(each) for each in (*_WISHED, *_WISHED_ELSEWHERE, _QUOTING)
 _ASKED_FOR = re.compile(
     r"\b(?:requir\w+|await\w*|wait\w* (?:for|on)|needs?|pending|without|ask(?:s|ing)?|prompt\w*"
     r"|seek\w*|no|missing|lack\w*|before|until|unless|if|whether|once|when(?:ever)?|must|should"
-    r"|would|will|can|may|let'?s|lets?|whose|each|every|any|validates?|handles?)\b"
-    r"[^.;:]{0,40}$"
+    r"|would|will|can|may|let'?s|lets?|whose|each|every|any|validates?|handles?)\b[^.;:]{0,40}$"
 )
 _REVIEWED = re.compile(r"#\d")
 _WORDS = re.compile(
     rf"{_WHO}(?:'s?)?|\busers?-|\b(?:yes|sure|ok|okay)\b|\b{_AGREES}|\b{_WISHES}\b|\b{_CONSENT}"
-    rf"|\b{_WISH}"
-    r"|\b(?:explicit|verbal|standing|per|according|follow\w*|given|gave|give[sn]?|granted|received"
-    r"|obtained|secured|record|rule[ds]? out|request\w*|initial\w*|again|whether|question\w*"
-    r"|does|did|doesn't)\b"
-    r"|\b(?:be)?nutzers?\b|\b(?:möchte|bat|darum|wie|vom|verlangt|will|wollte|gebeten|wunsch|wünscht|gewünscht|laut|genehmigt|zustimmung)\b"
-    r"|l'utilisat\w+|\b(?:veut|demande|souhaite)\b|\busu[aá]ri[oa]\b|\b(?:quiere|pidió|según)\b"
-    r"|пользовател\w+|\b(?:попросил|просит|хочет|просьбе)\w*"
-    r"|用户|使用者|要求|希望|请求|同意|批准|确认|授权|允许|许可|表示|指示|根据|按照?|已经?"
-    r"|ユーザー?[はがのを]?|依頼|要求|希望|するよう|よう|사용자[가는의]?|요청|달라고|승인"
+    rf"|\b{_WISH}|\b(?:explicit|verbal|standing|per|according|follow\w*|given|gave|give[sn]?"
+    r"|granted|received|obtained|secured|record|rule[ds]? out|request\w*|initial\w*|again|whether"
+    r"|question\w*|does|did|doesn't)\b|\b(?:be)?nutzers?\b|\b(?:möchte|bat|darum|wie|vom|verlangt"
+    r"|will|wollte|gebeten|wunsch|wünscht|gewünscht|laut|genehmigt|zustimmung)\b|l'utilisat\w+"
+    r"|\b(?:veut|demande|souhaite)\b|\busu[aá]ri[oa]\b|\b(?:quiere|pidió|según)\b|пользовател\w+"
+    r"|\b(?:попросил|просит|хочет|просьбе)\w*|用户|使用者|要求|希望|请求|同意|批准|确认|授权|允许"
+    r"|许可|表示|指示|根据|按照?|已经?|ユーザー?[はがのを]?|依頼|要求|希望|するよう|よう"
+    r"|사용자[가는의]?|요청|달라고|승인"
 )
 _CLAUSE = re.compile(
     r"[;\uff1b\u2014\u2013\u2192(){}|]|\*\*|(?<=\s)-{1,2}>?(?=\s)|, (?:so|then|which)\b"
