@@ -74,15 +74,12 @@ def turns_told(
     # From the end: people ask for the same again, and what an answer leaves out is old.
     for number, turn in reversed([*enumerate(turns, first)]):
         asks = [letters(ask)[:_ASK] for ask in turn.asks]
-        for at in range(len(entries) - 1, -1, -1):
-            own, told, is_quoted = entries[at]
-            # A short ask must be quoted.
-            if any(
-                ask in told[: 2 * _ASK]
-                if len(ask) >= _QUOTED
-                else ask and is_quoted and told.startswith(ask)
-                for ask in asks
-            ):
+        known = [ask for ask in asks if len(ask) >= _QUOTED]
+        # A short ask must be quoted.
+        short = tuple(ask for ask in asks if 0 < len(ask) < _QUOTED)
+        for at, (own, told, is_quoted) in reversed([*enumerate(entries)]):
+            begins = any(ask in told[: 2 * _ASK] for ask in known)
+            if begins or (is_quoted and told.startswith(short)):
                 found[number] = own
                 del entries[at:]
                 break

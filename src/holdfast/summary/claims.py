@@ -42,7 +42,7 @@ _CONSENT = (
 )
 _WISHES = (
     r"(?:ask(?:ed|s|ing)|want(?:s|ed|ing)?|request(?:s|ed|ing)?|instruct(?:ed|s)|told|tells"
-    r"|demand(?:s|ed)|order(?:ed|s)|sa(?:id|ys)|insist(?:s|ed)?|need(?:s|ed)(?! to be\b)|likes?|liked"
+    r"|demand(?:s|ed)|order(?:ed|s)|sa(?:id|ys)|insist(?:s|ed)?|need(?:s|ed)(?! to be\b)|like[ds]?"
     r"|prefer(?:s|red)?|would (?:like|prefer|rather)|wish(?:es|ed)|expect(?:s|ed)|mention(?:s|ed)"
     r"|state[ds]|note[ds]|clarif(?:ied|ies)|specif(?:ied|ies)|suggest(?:s|ed)|propose[ds]"
     r"|require[ds]|remind(?:s|ed)|complain(?:s|ed)|report(?:s|ed)|explain(?:s|ed)|point(?:s|ed) out"
