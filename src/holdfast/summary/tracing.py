@@ -15,7 +15,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
@@ -70,20 +70,15 @@ _WEIGHTY = {
 @lru_cache(maxsize=16_384)
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry the meaning of a text."""
-    return _stems(folded(text))
+    return frozenset(_stems(folded(text)))
 
 
-def _stems(plain: str) -> frozenset[str]:
-    return frozenset([stem for word in _WORD.findall(plain) for stem in _stems_of(word)])
-
-
-@lru_cache(maxsize=16_384)
-def _stems_of(word: str) -> tuple[str, ...]:
-    if not word.isascii() and _DENSE.search(word):
-        return tuple(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
-    if word in _SMALL or (len(word) < 3 and not word.isdecimal()):
-        return ()
-    return (word[:_STEM] if word.isalpha() else word,)
+def _stems(plain: str) -> Iterator[str]:
+    for word in (plain,) if plain.isalnum() else _WORD.findall(plain):
+        if not word.isascii() and _DENSE.search(word):
+            yield from (word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+        elif word not in _SMALL and (len(word) > 2 or word.isdecimal()):
+            yield word[:_STEM] if word.isalpha() else word
 
 
 @lru_cache(maxsize=16_384)
@@ -98,9 +93,9 @@ def marks(text: str) -> frozenset[str]:
         if not token.isascii() and _DENSE.search(token):
             found.update(token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
             before = ""
-            continue
-        for word in _stems_of(token):
-            if not word.isalpha() and not word.isdecimal():
+        elif token not in _SMALL and (len(token) > 2 or token.isdecimal()):
+            word = token[:_STEM] if token.isalpha() else token
+            if not token.isalpha() and not token.isdecimal():
                 found.add(word)
             if before:
                 found.add(f"{before} {word}")
@@ -131,7 +126,7 @@ def roots(text: str) -> frozenset[str]:
         if is_english and len(bare := _ENDING.sub("", word)) >= _FEWEST:
             is_doubled = len(bare) > _FEWEST and bare[-1] == bare[-2]
             word = bare[:-1] if is_doubled else bare
-        found.update(_stems_of(word))
+        found.update(_stems(word))
     return frozenset(found)
 
 
@@ -163,7 +158,7 @@ class Said:
             step = _PASSAGE // 2
             for start in range(0, max(len(words) - step, 1), step):
                 passage = " ".join(words[start : start + _PASSAGE])
-                found = _stems(passage)
+                found = frozenset(_stems(passage))
                 self._passages.append((found, weighty(found, passage)))
 
     def holds(self, quotation: str) -> bool:
@@ -206,11 +201,11 @@ class Passages:
         for stretch, at in enumerate(range(0, len(words), _STRETCH)):
             for word in {*words[at : at + _STRETCH]}:
                 found[word].append(stretch)
-        self._found: dict[str, set[int]] = {}
+        self._found: defaultdict[str, set[int]] = defaultdict(set)
         """The stretches in which each stem stands; a passage is one with the one after it."""
         for word, places in found.items():
-            for stem in _stems_of(word):
-                self._found.setdefault(stem, set()).update(places)
+            for stem in _stems(word):
+                self._found[stem].update(places)
 
     def tell(self, statement: str) -> bool:
         """Say whether the letters of a statement stand there, or all its names and most words."""
