@@ -225,8 +225,7 @@ class Passages:
         return any(
             sum(at in each or at + 1 in each for each in places) >= fewest
             and all(at in each or at + 1 in each for each in names)
-            for place in rare
-            for at in (place - 1, place)
+            for at in rare | {place - 1 for place in rare}
         )
 
 
