@@ -12,7 +12,6 @@ from holdfast.summary.brief import (
     chunks,
     derive_focus,
     fits,
-    halves,
     mark_for,
     user_words,
 )
@@ -230,7 +229,3 @@ def test_what_is_allotted_fits_with_a_quarter_to_spare(
 
 def test_an_answer_may_be_a_third_longer_than_its_target() -> None:
     assert answer_tokens(1_000) == 1_300
-
-
-def test_a_text_comes_in_two() -> None:
-    assert halves("abc") == ("a", "bc")

@@ -1,4 +1,4 @@
-from holdfast.summary.provenance import NOT_FOUND, Heard, quoted_input, verify
+from holdfast.summary.provenance import NOT_FOUND, Heard, verify
 from holdfast.summary.record import Record
 
 SAID = (
@@ -127,7 +127,11 @@ def test_chinese_words_are_traced_without_spaces() -> None:
 
 
 def test_only_a_huge_input_loses_its_middle() -> None:
-    assert quoted_input("short") == "short"
-    assert quoted_input("a" * 3_000 + "b" * 2_000 + "c" * 900) == (
-        "a" * 3_000 + "\n[2,000 characters left out]\n" + "c" * 900
-    )
+    for words, told in (
+        ("short", "short"),
+        (
+            "a" * 3_000 + "b" * 2_000 + "c" * 900,
+            "a" * 3_000 + "\n[2,000 characters left out]\n" + "c" * 900,
+        ),
+    ):
+        assert verify(Record(), Heard((words,)))[0] == Record(task=(told,))

@@ -11,12 +11,11 @@ from holdfast.summary.reader import RecordReading, read, reading
 from holdfast.summary.record import HEADINGS, Record, render
 from holdfast.summary.writing import (
     PromptRequest,
-    first_prompt,
     merged,
     problem,
     problem_of,
+    prompt_for,
     repair,
-    update_prompt,
     write,
 )
 from tests.summary.material import assistant, count, drive, exchange, job, user
@@ -127,6 +126,20 @@ def test_chunks_are_folded_into_one_record_in_order() -> None:
     )
     together = "".join(ask.prompt for ask in run.asks)
     assert all(f"]\ndo {index}\n" in together for index in range(30))
+
+
+def test_turns_that_are_too_long_together_are_asked_about_in_halves() -> None:
+    def rising(text: str) -> int:
+        # Whole requests weigh more than their parts: a counter that does not add up.
+        return count(text) * (2 if len(text) > 8_000 else 1)
+
+    crowded = job([user("~" * 300)] * 40, window=4_000)
+    whole = drive(write(crowded), lambda _: GOOD)
+    parted = drive(write(replace(crowded, count=rising)), lambda _: GOOD)
+    assert len(parted.asks) > len(whole.asks)
+    assert max(rising(ask.prompt) for ask in parted.asks) * SAFETY < 4_000
+    turns = [ask.prompt.partition(" turns]\n")[2] for ask in parted.asks]
+    assert sum(text.count("~") for text in turns) == 40 * 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +268,11 @@ def test_nothing_is_not_a_record() -> None:
 
 
 def test_an_echo_of_the_request_is_not_a_record() -> None:
-    prompt = first_prompt(REQUEST, "turns")
+    prompt = prompt_for(REQUEST, "turns")
     assert problem(prompt) == "it repeated the request"
     template = prompt[prompt.index("## Historical Task") : prompt.index("Every turn")]
     assert problem(template) == "it repeated the request"
-    assert problem(update_prompt(REQUEST, "r", 3, "t")) == "it repeated the request"
+    assert problem(prompt_for(REQUEST, "t", "r", 3)) == "it repeated the request"
 
 
 @pytest.mark.parametrize(

@@ -30,19 +30,16 @@ COMMIT = re.compile(
     r"^\[([^\s\]]{1,100})(?: \([^)\n]{0,40}\))? ([0-9a-f]{7,40})\] (.{1,100})", re.MULTILINE
 )
 _CHECKS = frozenset(
-    """
-    test tests pytest jest vitest mocha rspec ctest tox nox unittest lint linter golangci-lint ruff
-    eslint flake8 mypy pyright basedpyright tsc clippy build typecheck type-check compile check vet
-    verify make cmake ninja gradlew mvn phpunit prettier gofmt rustfmt shellcheck
-    """.split()
+    """test tests pytest jest vitest mocha rspec ctest tox nox unittest lint linter golangci-lint
+    ruff eslint flake8 mypy pyright basedpyright tsc clippy build typecheck type-check compile check
+    vet verify make cmake ninja gradlew mvn phpunit prettier gofmt rustfmt shellcheck""".split()
 )
 _LOOKING = frozenset(
-    """
-    ls cat tail head grep rg find fd nl sed wc cd echo git gh cp mv rm less awk diff chmod mkdir
+    """ls cat tail head grep rg find fd nl sed wc cd echo git gh cp mv rm less awk diff chmod mkdir
     touch tree stat which type export source printf pwd sort curl wget jq vim nano open
-    """.split()
+    test""".split()
 )
-"""Commands that look or move, whatever is named after them."""
+"""Commands that look or move, whatever is named after them; `test` asks for a file."""
 _LISTS = re.compile(r"\s*(?:cd [^\s;&]{1,200} ?(?:&&|;)\s{0,4})?(?:ls|find|fd|tree|nl)\b[^;&]*\Z")
 """A command line that lists names or numbers lines, and does nothing else."""
 _CHANGES = re.compile(
@@ -95,6 +92,10 @@ _DEFINITION = re.compile(
     r"(?:\([^)\n]{0,60}\)[ \t]*)?([A-Za-z_]\w{2,60})",
     re.MULTILINE,
 )
+_DIFF = ("---", "***", "@@", "diff ")
+"""What a diff begins with."""
+_KEPT, _FIRST = re.compile(r"(?:^|\s)~?/?(?:[\w.-]+/)+[\w-]+\.\w+(?=[.\s]|$)"), 5
+"""A path to a file, and how many sentences of an answer are looked at for one."""
 
 
 @quickly_made
@@ -112,62 +113,50 @@ class ToldAction:
 
 def told(deed: Deed) -> ToldAction | None:
     """Return a deed in words; nothing for steps of a plan, which are state."""
+    action = deed.action
+    # A plan that was written as a text is known by its first line.
+    is_plan = action.family is Family.PLAN
+    title = action.content.strip().partition("\n")[0].strip("# ") if is_plan else ""
     if deed.rejected:
-        tried = _title(deed) or _NOISE.sub(" ", deed.action.target) or deed.action.tool
-        named = clip_words(tried, _COMMAND)
-        return ToldAction(StatementKind.RESULT, "TRIED", f"{named} - rejected by the user")
-    match deed.action.family:
+        tried = title or _NOISE.sub(" ", action.target) or action.tool
+        line = f"{clip_words(tried, _COMMAND)} - rejected by the user"
+        return ToldAction(StatementKind.RESULT, "TRIED", line)
+    match action.family:
+        case Family.PLAN if title:
+            # Whether a user agreed is for the reader to see: a tool's words are only quoted.
+            answers = [] if deed.ended is None else units(deed.ended.text[:_ANSWER])
+            kept = next((unit for unit in answers[1:_FIRST] if _KEPT.search(unit)), "")
+            begins = clip_words(answers[0], _OUTCOME) if answers else ""
+            answer = _noted(_quoted(" ".join(filter(None, (begins, kept)))))
+            line = f"{clip_words(title, _COMMAND)}{answer}"
+            return ToldAction(StatementKind.RESULT, "PLANNED", line)
         case Family.PLAN:
-            return _plan(deed)
+            return None
         case Family.WRITE:
             return _edit(deed)
         case Family.SHELL:
             return _command(deed)
         case Family.READ:
-            lines = f":{deed.action.scope}" if deed.action.scope else ""
-            failure = f" - {_failure(deed)}" if deed.failed else ""
-            return ToldAction(
-                StatementKind.LOOK, "READ", f"{short_path(deed.action.target)}{lines}{failure}"
-            )
+            lines = f":{action.scope}" if action.scope else ""
+            line = f"{short_path(action.target)}{lines}{_failure(deed)}"
+            return ToldAction(StatementKind.LOOK, "READ", line)
         case Family.SEARCH:
-            where = f" in {short_path(deed.action.scope)}" if deed.action.scope else ""
-            return ToldAction(
-                StatementKind.LOOK, "SEARCHED", f"{clip_words(deed.action.target, 80)}{where}"
-            )
+            where = f" in {short_path(action.scope)}" if action.scope else ""
+            line = f"{clip_words(action.target, 80)}{where}"
+            return ToldAction(StatementKind.LOOK, "SEARCHED", line)
         case Family.WEB:
-            return ToldAction(
-                StatementKind.LOOK, "FETCHED", clip_words(deed.action.target, _COMMAND)
-            )
+            line = clip_words(action.target, _COMMAND)
+            return ToldAction(StatementKind.LOOK, "FETCHED", line)
         case Family.DELEGATE:
-            line = clip_words(deed.action.target, _COMMAND)
+            line = clip_words(action.target, _COMMAND)
             return ToldAction(StatementKind.CHANGE, "DELEGATED", line, _answer(deed))
         case Family.OTHER:
-            return _call(deed)
-
-
-_KEPT, _FIRST = re.compile(r"(?:^|\s)~?/?(?:[\w.-]+/)+[\w-]+\.\w+(?=[.\s]|$)"), 5
-"""A path to a file, and how many sentences of an answer are looked at for one."""
-
-
-def _plan(deed: Deed) -> ToldAction | None:
-    """Return a plan that was written as a text, with the answer to it and where it is kept.
-
-    Whether a user agreed is for the reader to see: a tool's words are quoted, not interpreted.
-    """
-    title = _title(deed)
-    if not title:
-        return None
-    answers = [] if deed.ended is None else units(deed.ended.text[:_ANSWER])
-    kept = next((unit for unit in answers[1:_FIRST] if _KEPT.search(unit)), "")
-    told = " ".join(filter(None, (clip_words(answers[0], _OUTCOME), kept))) if answers else ""
-    answer = f" - {_quoted(told)}" if told else ""
-    return ToldAction(StatementKind.RESULT, "PLANNED", f"{clip_words(title, _COMMAND)}{answer}")
-
-
-def _title(deed: Deed) -> str:
-    """Return the first line of a plan that was written as a text."""
-    is_plan = deed.action.family is Family.PLAN
-    return deed.action.content.strip().partition("\n")[0].strip("# ") if is_plan else ""
+            name = action.tool.rpartition("__")[2]
+            line = f"{name}({clip_words(action.target, _COMMAND)})"
+            if failure := _failure(deed):
+                return ToldAction(StatementKind.RESULT, "CALLED", line + failure)
+            kind = StatementKind.CHANGE if _ACTS.search(name) else StatementKind.REMARK
+            return ToldAction(kind, "CALLED", line, _answer(deed))
 
 
 def short_path(path: str) -> str:
@@ -183,16 +172,12 @@ def is_check(deed: Deed) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_check(command: str) -> bool:
-    return any(map(_checks, _STEP.split(unquoted(command))))
-
-
-def _checks(step: str) -> bool:
-    words = [word for word in step.split() if "=" not in word][:5]
-    # What the shell calls `test` asks whether a file is there.
-    if not words or words[0] in _LOOKING or words[0] == "test":
-        return False
-    names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words)
-    return not _CHECKS.isdisjoint(names)
+    for step in _STEP.split(unquoted(command)):
+        words = [word for word in step.split() if "=" not in word][:5]
+        names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words)
+        if words and words[0] not in _LOOKING and not _CHECKS.isdisjoint(names):
+            return True
+    return False
 
 
 def verdict(deed: Deed) -> tuple[bool, str]:
@@ -206,46 +191,42 @@ def verdict(deed: Deed) -> tuple[bool, str]:
     lines = (line.strip("=- ") for line in answer[-2_000:].split("\n"))
     counted = [line for line in lines if _VERDICT.search(line)]
     failed = deed.failed or any(map(_FAILED.search, counted[-3:]))
-    failed = failed or (not counted and _ERRORS.search(answer[-1_500:]) is not None)
-    if failed:
+    if failed or (not counted and _ERRORS.search(answer[-1_500:])):
         line = error_line(answer) or next(reversed(counted), "") or key_line(answer)
         return True, clip_words(line, _OUTCOME)
-    telling = [line for line in counted if _COUNTED.search(line)]
-    return False, clip_words(telling[-1], _OUTCOME) if telling else ""
+    telling = (line for line in reversed(counted) if _COUNTED.search(line))
+    return False, clip_words(next(telling, ""), _OUTCOME)
 
 
 def key_line(text: str) -> str:
     """Return the line of an output that says most: its verdict, or its last line."""
     end = text[-1_200:].strip()
-    if not end:
-        return ""
     verdicts = list(_VERDICT.finditer(end))
-    if not verdicts:
-        telling = (line for line in reversed(end.split("\n")) if _TELLING.search(line))
-        return clip_words(next(telling, ""), _OUTCOME)
-    start = end.rfind("\n", 0, verdicts[-1].start()) + 1
-    return clip_words(end[start:].partition("\n")[0], _OUTCOME)
+    if verdicts:
+        start = end.rfind("\n", 0, verdicts[-1].start()) + 1
+        return clip_words(end[start:].partition("\n")[0], _OUTCOME)
+    telling = (line for line in reversed(end.split("\n")) if _TELLING.search(line))
+    return clip_words(next(telling, ""), _OUTCOME)
 
 
 def _edit(deed: Deed) -> ToldAction | None:
-    action = deed.action
+    action, old = deed.action, deed.beside
     target = ", ".join(map(short_path, action.files[:6])) or clip_words(action.target, _COMMAND)
     if not target:
         return None
-    if deed.failed:
-        return ToldAction(StatementKind.RESULT, "EDITED", f"{target} - {_failure(deed)}")
-    old = deed.beside
-    made = not old and not action.content.startswith(("---", "***", "@@", "diff "))
-    names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if made else {}
+    if failure := _failure(deed):
+        return ToldAction(StatementKind.RESULT, "EDITED", target + failure)
+    is_new = not old and not action.content.startswith(_DIFF)
+    names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if is_new else {}
     defines = f" - defines {', '.join(list(names)[:6])}" if names else ""
-    verb = "WROTE" if made else "EDITED"
+    verb = "WROTE" if is_new else "EDITED"
     return ToldAction(StatementKind.CHANGE, verb, target + defines, _new_lines(action.content, old))
 
 
-def _new_lines(content: str, old: str) -> str:
+def _new_lines(content: str, old: str = "") -> str:
     """Return the first lines that an edit put there; where it only removed, what it removed."""
     lines = content[:20_000].split("\n")
-    if not old and content.startswith(("---", "***", "@@", "diff ")):
+    if not old and content.startswith(_DIFF):
         added = [line[1:].strip() for line in lines if line[:1] == "+" and line[:3] != "+++"]
         gone = [line[1:].strip() for line in lines if line[:1] == "-" and line[:3] != "---"]
     else:
@@ -253,67 +234,49 @@ def _new_lines(content: str, old: str) -> str:
         added = [text for line in lines if (text := line.strip()) not in before]
         kept = {line.strip() for line in lines}
         gone = [text for text in before if text not in kept]
-    words = " ".join(line for line in added[:12] if len(line) > 2)
-    if words:
+    words, removed = (
+        " ".join(line for line in some if len(line) > 2) for some in (added[:12], gone[:8])
+    )
+    if words or not removed:
         return clip_words(words, _EXCERPT)
-    words = " ".join(line for line in gone[:8] if len(line) > 2)
-    return f"removed: {clip_words(words, _EXCERPT // 2)}" if words else ""
+    return f"removed: {clip_words(removed, _EXCERPT // 2)}"
 
 
 def _command(deed: Deed) -> ToldAction:
-    command = deed.action.target
+    command, ended = deed.action.target, deed.ended
     document = document_in(command)
     bare = without_documents(command) if document else command
     shown = clip_words(_NOISE.sub(" ", bare), _COMMAND)
-    ended = deed.ended
     if ended is None:
         return ToldAction(StatementKind.CHANGE, "RAN", f"{shown} - no result")
     if not ended.failed and "commit" in command and (made := COMMIT.findall(ended.text[:4_000])):
         branch, commit, title = made[-1]
-        return ToldAction(
-            StatementKind.RESULT, "COMMITTED", f"{commit} {title.strip()} (on {branch})"
-        )
+        line = f"{commit} {title.strip()} (on {branch})"
+        return ToldAction(StatementKind.RESULT, "COMMITTED", line)
     if is_check(deed):
-        failed, line = verdict(deed)
-        said = f" {_quoted(line)}" if line else ""
-        return ToldAction(
-            StatementKind.RESULT, "RAN", f"{shown}{FAILED if failed else PASSED}{said}"
-        )
-    if deed.failed:
-        return ToldAction(StatementKind.RESULT, "RAN", f"{shown} - {_failure(deed)}")
-    files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
-    changed = bool(deed.action.files) or _CHANGES.search(unquoted(command[:2_000])) is not None
+        failed, said = verdict(deed)
+        line = f"{shown}{FAILED if failed else PASSED}{f' {_quoted(said)}' if said else ''}"
+        return ToldAction(StatementKind.RESULT, "RAN", line)
+    if failure := _failure(deed):
+        return ToldAction(StatementKind.RESULT, "RAN", shown + failure)
     answer = " ".join(ended.text[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
         # The last name of a listing says nothing of it.
         answer = "" if _LISTS.match(bare) else key_line(ended.text)
-    detail = "" if not answer or "no output)" in answer else _quoted(answer)
+    detail = "" if "no output)" in answer else _quoted(answer)
     if document and not detail:
-        detail = _new_lines(document, "")
-    if changed:
+        detail = _new_lines(document)
+    if deed.action.files or _CHANGES.search(unquoted(command[:2_000])):
         # What leaves the machine is how work ends, like a commit.
         kind = StatementKind.RESULT if _LEAVES.search(command[:2_000]) else StatementKind.CHANGE
+        files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
         return ToldAction(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
-    return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{' - ' * bool(detail)}{detail}")
+    return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{_noted(detail)}")
 
 
 def only_looked(line: str) -> bool:
     """Say whether a command, as it was told, changed nothing and tested nothing."""
     return _ENDED.search(line) is None and _CHANGES.search(unquoted(line)) is None
-
-
-def _call(deed: Deed) -> ToldAction:
-    action = deed.action
-    name = action.tool.rpartition("__")[2]
-    shown = f"{name}({clip_words(action.target, _COMMAND)})"
-    if deed.failed:
-        return ToldAction(StatementKind.RESULT, "CALLED", f"{shown} - {_failure(deed)}")
-    return ToldAction(
-        StatementKind.CHANGE if _ACTS.search(name) else StatementKind.REMARK,
-        "CALLED",
-        shown,
-        _answer(deed),
-    )
 
 
 def _answer(deed: Deed) -> str:
@@ -322,13 +285,20 @@ def _answer(deed: Deed) -> str:
 
 
 def _failure(deed: Deed) -> str:
-    answer = "" if deed.ended is None else deed.ended.text
-    code = None if deed.ended is None else deed.ended.exit_code
-    line = error_line(answer) or key_line(answer)
+    """Return how a call failed, as a line goes on; nothing where it did not."""
+    if not deed.failed or deed.ended is None:
+        return ""
+    code, answer = deed.ended.exit_code, deed.ended.text
     said = "failed" if code is None else f"exit {code}"
-    return f"{said}: {_quoted(line)}" if line else said
+    line = error_line(answer) or key_line(answer)
+    return f" - {said}: {_quoted(line)}" if line else f" - {said}"
 
 
 def _quoted(text: str) -> str:
     """Return words of a program between quotes that end where they should."""
     return f'"{clip_words(text, _ANSWER).replace(chr(34), chr(39))}"' if text else ""
+
+
+def _noted(words: str) -> str:
+    """Return words as a line goes on with them."""
+    return f" - {words}" if words else ""

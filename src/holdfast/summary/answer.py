@@ -74,20 +74,16 @@ def turns_told(
     # From the end: people ask for the same again, and what an answer leaves out is old.
     for number, turn in reversed([*enumerate(turns, first)]):
         asks = [letters(ask)[:_ASK] for ask in turn.asks]
-        places = range(len(entries) - 1, -1, -1)
-        same = (at for at in places if any(_begins(entries[at], ask) for ask in asks))
-        if (place := next(same, None)) is not None:
-            found[number] = entries[place][0]
-            del entries[place:]
+        known = [ask for ask in asks if len(ask) >= _QUOTED]
+        # A short ask must be quoted.
+        short = tuple(ask for ask in asks if 0 < len(ask) < _QUOTED)
+        for at, (own, told, is_quoted) in reversed([*enumerate(entries)]):
+            begins = any(ask in told[: 2 * _ASK] for ask in known)
+            if begins or (is_quoted and told.startswith(short)):
+                found[number] = own
+                del entries[at:]
+                break
     return found
-
-
-def _begins(entry: tuple[int, str, bool], ask: str) -> bool:
-    """Say whether an entry begins with an ask; a short one must be quoted."""
-    _, told, is_quoted = entry
-    if len(ask) >= _QUOTED:
-        return ask in told[: 2 * _ASK]
-    return bool(ask) and is_quoted and told.startswith(ask)
 
 
 def joining(story: Iterator[Statement], known: Mapping[int, int]) -> Iterator[Statement]:

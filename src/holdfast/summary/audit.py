@@ -7,7 +7,7 @@ says counts where the names and most of the words of a statement stand together.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.summary.checkpoint import Job
@@ -21,16 +21,8 @@ if TYPE_CHECKING:
     from holdfast.summary.statements import Statement
     from holdfast.transcript import Message
 
-_ASKED_FOR = (
-    *(
-        StatementKind.ASK,
-        StatementKind.CONSTRAINT,
-        StatementKind.VALUE,
-        StatementKind.DECISION,
-        StatementKind.RESULT,
-        StatementKind.CHANGE,
-    ),
-    *(StatementKind.OPEN, StatementKind.STATE),
+_ASKED_FOR = frozenset(
+    map(StatementKind, "ask constraint value decision result change open state".split())
 )
 """The kinds that a reader needs; how something was found out is not among them."""
 _LISTED = 200
@@ -63,35 +55,28 @@ class Audit:
 
     def as_json(self) -> dict[str, object]:
         """Return the figures as plain JSON values."""
-        return {
-            "statements": self.statements,
-            "retained_by_summary": self.retained_by_summary,
-            "retained": self.retained,
-            "kinds": {
-                kind: {"statements": wanted, "retained": kept} for kind, wanted, kept in self.kinds
-            },
-            "lost": [{"kind": each.kind, "text": each.text} for each in self.lost],
+        kinds = {
+            kind: {"statements": wanted, "retained": kept} for kind, wanted, kept in self.kinds
         }
+        figures: dict[str, object] = asdict(self)
+        return figures | {"kinds": kinds, "lost": list(map(asdict, self.lost))}
 
 
 def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
     """Return how many of the statements stand in the record, and in the whole window."""
     wanted = [each for each in statements if each.kind in _ASKED_FOR]
-    passages = Passages(record, window.removeprefix(record))
-    places = [passages.text_with(each.text) for each in wanted]
+    summary, rest = Passages(record), Passages(window.removeprefix(record))
+    untold = [each for each in wanted if not summary.tell(each.text)]
+    lost = [each for each in untold if not rest.tell(each.text)]
     looked_for = Counter(each.kind for each in wanted)
-    lost = [each for each, place in zip(wanted, places, strict=True) if place is None]
     gone = Counter(each.kind for each in lost)
+    kinds = [(kind, looked_for[kind]) for kind in StatementKind if looked_for[kind]]
     return Audit(
         statements=len(wanted),
-        retained_by_summary=places.count(0),
+        retained_by_summary=len(wanted) - len(untold),
         retained=len(wanted) - len(lost),
-        kinds=tuple(
-            (kind.value, times, times - gone[kind])
-            for kind in StatementKind
-            if (times := looked_for[kind])
-        ),
-        lost=tuple(map(_stated, reversed(lost[-_LISTED:]))),
+        kinds=tuple((kind.value, times, times - gone[kind]) for kind, times in kinds),
+        lost=tuple(Stated(each.kind.value, each.text) for each in reversed(lost[-_LISTED:])),
     )
 
 
@@ -99,16 +84,10 @@ def compared(
     messages: Sequence[Message], window: str, redact: Callable[[str], str]
 ) -> tuple[list[Stated], list[Stated]]:
     """Return which statements of messages still stand in a window, and which do not."""
-    job = Job(messages, None, _ALL, 0, len, redact, "")
-    wanted = [each for each in draft(job).statements if each.message >= 0]
     passages = Passages(window)
-    kept: list[Stated] = []
-    lost: list[Stated] = []
-    for each in wanted:
-        if each.kind in _ASKED_FOR:
-            (lost if passages.text_with(each.text) is None else kept).append(_stated(each))
+    kept, lost = list[Stated](), list[Stated]()
+    for each in draft(Job(messages, None, _ALL, 0, len, redact, "")).statements:
+        if each.message >= 0 and each.kind in _ASKED_FOR:
+            stated = Stated(each.kind.value, each.text)
+            (kept if passages.tell(each.text) else lost).append(stated)
     return kept, lost
-
-
-def _stated(statement: Statement) -> Stated:
-    return Stated(statement.kind.value, statement.text)

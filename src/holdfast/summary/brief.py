@@ -36,15 +36,16 @@ from holdfast.transcript.blocks import is_observation
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Sizes: TypeAlias = tuple[int, int, int]
 
-_RESULT = (6_000, 4_000, 1_500)
-_ARGUMENTS = (1_500, 1_200, 200)
-_FRESH, _HALVINGS = 40, 2
-"""Messages after which these sizes are halved, and how often that is done at most: what came of
-an old output was said in words since."""
+_RESULTS: tuple[Sizes, ...] = ((6_000, 4_000, 1_500), (3_000, 2_000, 750), (1_500, 1_000, 375))
+_ARGUMENTS: tuple[Sizes, ...] = ((1_500, 1_200, 200), (750, 600, 100), (375, 300, 50))
+"""What is kept whole, and how much of the front and the back of what is longer: fresh, older and
+oldest, for what came of an old output was said in words since."""
+_FRESH = 40
+"""Messages after which the next sizes count."""
 _WIDTH, _ENOUGH = 240, 40
 """Characters of a topic, and bytes from which on words name one."""
 _MARGIN = 4_096
@@ -68,6 +69,10 @@ class Piece(NamedTuple):
 
     label: str
     text: str
+    sizes: Sizes | None = None
+    """How the text is to be cut; None for words that stay whole, and for what is cut."""
+    after: str = ""
+    """What is to follow the text, however it is cut."""
 
 
 def brief(
@@ -78,13 +83,23 @@ def brief(
     An earlier summary is state, not a turn; thinking is not evidence, and recalled memory is kept
     by whoever recalled it: all three are left out.
     """
-    telling = _Telling(messages)
+    names = {
+        part.id: part.name
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    }
+    labelled: list[Piece] = []
     ends = [0]
     for start, end in pairwise(seams(messages)):
         for index in range(start, end):
-            telling.add(index)
-        ends.append(len(telling.pieces))
-    shown = telling.shown(redact)
+            labelled += _labelled(messages, index, names)
+        ends.append(len(labelled))
+    texts = shortened([(each.text, each.sizes) for each in labelled], redact)
+    shown = [
+        Piece(each.label, "\n".join(filter(None, (text, each.after))) if each.after else text)
+        for each, text in zip(labelled, texts, strict=True)
+    ]
     groups = (
         tuple([each for each in shown[start:end] if each.text and not each.text.isspace()])
         for start, end in pairwise(ends)
@@ -92,85 +107,38 @@ def brief(
     return tuple(group for group in groups if group)
 
 
-class _Telling:
-    """Pieces on their way: labelled, then redacted and cut.
-
-    Beside each piece stands how it is cut. Most pieces come out of redaction as they went in, and
-    then they are the same value before and after it.
-    """
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self.pieces: list[Piece] = []
-        self._sizes: list[Sizes | None] = []
-        """How each piece is cut; None for words that stay whole."""
-        self._messages = messages
-        self._last = len(messages) - 1
-        self._after: dict[int, str] = {}
-        """What follows a piece, however it is cut."""
-        self._names = {
-            part.id: part.name
-            for message in messages
-            for part in message.parts
-            if isinstance(part, ToolCall)
-        }
-
-    def add(self, index: int) -> None:
-        """Label the parts of a message."""
-        message = self._messages[index]
-        if message.synthetic is Synthetic.SUMMARY or message.synthetic is Synthetic.NOTE:
-            return
-        speaker: str = message.role
-        is_user = message.role is Role.USER
-        if is_user and (is_observation(message.text) or is_expansion(self._messages, index)):
-            speaker = "output"
-        number = f"{index + 1} "
-        age = min((self._last - index) // _FRESH, _HALVINGS)
-        # Ordered by frequency and without patterns: this runs for every part that is folded.
-        for part in message.parts:
-            if isinstance(part, ToolResult):
-                self._add_result(number, part, age)
-            elif isinstance(part, ToolCall):
-                label = f"{number}assistant calls {_named(part.name)}"
-                self._add(label, part.arguments, _aged(_ARGUMENTS, age))
-            elif isinstance(part, Text):
-                sizes = _aged(_RESULT, age) if speaker == "output" else None
-                self._add(number + speaker, part.text, sizes)
-            elif isinstance(part, Media):
-                self._add(number + speaker, f"({part.kind})", None)
-            elif isinstance(part, Opaque):
-                self._add(number + speaker, part.readable, None)
-
-    def shown(self, redact: Callable[[str], str]) -> list[Piece]:
-        """Return the pieces redacted and cut."""
-        told = [(each.text, sizes) for each, sizes in zip(self.pieces, self._sizes, strict=True)]
-        texts = shortened(told, redact)
-        found: list[Piece] = []
-        for at, (piece, text) in enumerate(zip(self.pieces, texts, strict=True)):
-            if at in self._after:
-                text = "\n".join(filter(None, (text, self._after[at])))
-            found.append(piece if text is piece.text else Piece(piece.label, text))
-        return found
-
-    def _add_result(self, number: str, result: ToolResult, age: int) -> None:
-        name = _named(result.name or self._names.get(result.call_id, "tool"))
-        text = result.text
-        if not text or len(result.content) != 1:
-            media = [f"({each.kind})" for each in result.content if isinstance(each, Media)]
-            if after := "\n".join(media) or "(empty)" * (not text):
-                self._after[len(self.pieces)] = after
-        label = f"{number}result of {name}{', failed' * result.is_error}"
-        self._add(label, text, _aged(_RESULT, age))
-
-    def _add(self, label: str, text: str, sizes: Sizes | None) -> None:
-        self.pieces.append(Piece(label, text))
-        self._sizes.append(sizes)
+def _labelled(messages: Sequence[Message], index: int, names: Mapping[str, str]) -> Iterator[Piece]:
+    message = messages[index]
+    if message.synthetic is Synthetic.SUMMARY or message.synthetic is Synthetic.NOTE:
+        return
+    is_output = message.role is Role.USER and (
+        is_observation(message.text) or is_expansion(messages, index)
+    )
+    number = f"{index + 1} "
+    speaker = number + ("output" if is_output else message.role)
+    age = min((len(messages) - 1 - index) // _FRESH, len(_RESULTS) - 1)
+    # Ordered by frequency and without patterns: this runs for every part that is folded.
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            name = _named(part.name or names.get(part.call_id, "tool"))
+            label = f"{number}result of {name}{', failed' * part.is_error}"
+            media = [f"({each.kind})" for each in part.content if isinstance(each, Media)]
+            after = "\n".join(media) or "(empty)" * (not part.text)
+            yield Piece(label, part.text, _RESULTS[age], after)
+        elif isinstance(part, ToolCall):
+            label = f"{number}assistant calls {_named(part.name)}"
+            yield Piece(label, part.arguments, _ARGUMENTS[age])
+        elif isinstance(part, Text):
+            yield Piece(speaker, part.text, _RESULTS[age] if is_output else None)
+        elif isinstance(part, Media):
+            yield Piece(speaker, f"({part.kind})")
+        elif isinstance(part, Opaque):
+            yield Piece(speaker, part.readable)
 
 
-@cache
-def _aged(sizes: Sizes, age: int) -> Sizes:
-    """Return the sizes halved as often as the age says."""
-    limit, front, back = (size >> age for size in sizes)
-    return limit, front, back
+@lru_cache(maxsize=1024)
+def _named(name: str) -> str:
+    return flat(name, 80).replace("]", "")
 
 
 def shortened(
@@ -182,30 +150,29 @@ def shortened(
 
     Each that is longer than its size keeps a front and a back, with the mark in between.
     """
-    masked = iter(redact_all([part for each in texts for part in _parts(*each)], redact))
+    parts: list[str] = []
+    for text, sizes in texts:
+        if sizes is None or len(text) <= _read_whole(sizes):
+            parts.append(text)
+        else:
+            _, front, back = sizes
+            parts += (text[: front + _MARGIN], text[-back - _MARGIN :])[: 1 + (back > 0)]
+    masked = iter(redact_all(parts, redact))
     found: list[str] = []
-    for text, size in texts:
+    for text, sizes in texts:
         ahead = next(masked)
-        if size is None or len(text) <= size[0]:
+        if sizes is None or len(text) <= sizes[0]:
             found.append(ahead)
             continue
-        _, front, back = size
+        _, front, back = sizes
         # What a mask made shorter must not bring the end of a margin to light.
-        unread = _MARGIN if len(text) > _read_whole(size) else 0
+        unread = _MARGIN if len(text) > _read_whole(sizes) else 0
         start = ahead[: max(min(front, len(ahead) - unread), 0)]
         behind = next(masked) if unread and back else ahead
         end = behind[max(len(behind) - back, unread or front) :]
         left_out = max(len(text) - len(start) - len(end), 0)
         found.append(f"{start}{mark.format(left_out)}{end}" if back else start)
     return found
-
-
-def _parts(text: str, sizes: Sizes | None) -> tuple[str, ...]:
-    """Return what of a text has to be redacted: all of it, or both ends with a margin."""
-    if sizes is None or len(text) <= _read_whole(sizes):
-        return (text,)
-    _, front, back = sizes
-    return (text[: front + _MARGIN], text[-back - _MARGIN :])[: 1 + (back > 0)]
 
 
 def _read_whole(sizes: Sizes) -> int:
@@ -222,25 +189,16 @@ def mark_for(texts: Iterable[str]) -> str:
 
 
 def user_words(messages: Sequence[Message], *, opens: bool = False) -> tuple[str, ...]:
-    """Return what users said, oldest first.
-
-    Args:
-        messages: The messages.
-        opens: Whether the conversation begins with them.
-    """
-    spoken: list[str] = []
+    """Return what users said, oldest first; `opens` says that the conversation begins here."""
+    answered = (at for at, each in enumerate(messages) if each.role is Role.ASSISTANT)
+    first = next(answered, len(messages)) if opens else 0
     # Hardly one message in twenty is a user's: the role is asked before anything is called.
-    for index, message in enumerate(messages):
-        if message.role is Role.USER:
-            spoken.append(said_at(messages, index, opens=opens))
-        elif message.role is Role.ASSISTANT:
-            opens = False
-    return tuple(filter(None, spoken))
-
-
-@lru_cache(maxsize=1024)
-def _named(name: str) -> str:
-    return flat(name, 80).replace("]", "")
+    said = (
+        said_at(messages, at, opens=at < first)
+        for at, message in enumerate(messages)
+        if message.role is Role.USER
+    )
+    return tuple(filter(None, said))
 
 
 def derive_focus(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
@@ -248,12 +206,10 @@ def derive_focus(messages: Sequence[Message], redact: Callable[[str], str]) -> s
 
     "Yes" and "go on" name none: what is said in so few words concerns what was asked before.
     """
-    for index in range(len(messages) - 1, -1, -1):
-        words = said_at(messages, index)
-        # Bytes rather than characters: forty characters of Chinese are a whole request.
-        if len(words.encode("utf-8", "surrogatepass")) >= _ENOUGH:
-            return flat(words, _WIDTH, redact)
-    return ""
+    said = (said_at(messages, index) for index in reversed(range(len(messages))))
+    # Bytes rather than characters: forty characters of Chinese are a whole request.
+    telling = (words for words in said if len(words.encode("utf-8", "surrogatepass")) >= _ENOUGH)
+    return flat(next(telling, ""), _WIDTH, redact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,38 +271,31 @@ def _units(
 
     Labels are weighed apart from words, because words were mostly weighed before.
     """
-    labels: dict[tuple[int, str], int] = {}
-    """The tokens of labels, weighed once for all that differ in the number of their turn alone."""
 
-    def weigh(label: str) -> int:
-        number, _, words = label.partition(" ")
-        alike = (len(number), words)
-        if alike not in labels:
-            labels[alike] = count(f"[{mark} {label}]\n")
-        return labels[alike]
+    @cache
+    def weigh(digits: int, label: str) -> int:
+        # Labels that differ in the number of their turn alone weigh the same.
+        return count(f"[{mark} {10 ** (digits - 1)} {label}]\n")
 
     for group in groups:
-        texts = [f"[{mark} {label}]\n{text}" for label, text in group]
-        weights = [weigh(label) + count(text) + 2 for label, text in group]
+        texts = [f"[{mark} {label}]\n{text}" for label, text, *_ in group]
+        labels = (each.label.partition(" ") for each in group)
+        weights = [
+            weigh(len(number), label) + count(each.text) + 2
+            for each, (number, _, label) in zip(group, labels, strict=True)
+        ]
         weight = sum(weights)
         if weight <= room:
             yield texts, weight
             continue
-        for piece, text, weight in zip(group, texts, weights, strict=True):
+        for (label, words, *_), text, weight in zip(group, texts, weights, strict=True):
             if weight <= room:
                 yield [text], weight
-            else:
-                yield from _parts_of(piece, mark, room, count)
-
-
-def _parts_of(
-    piece: Piece, mark: str, room: int, count: Callable[[str], int]
-) -> Iterator[tuple[list[str], int]]:
-    label = f"[{mark} {piece.label}, part %d]\n"
-    free = room - count(label % 999_999) - 4
-    for number, text in enumerate(_slices(piece.text, free, count), 1):
-        part = label % number + text
-        yield [part], count(part) + 2
+                continue
+            free = room - count(f"[{mark} {label}, part 999999]\n") - 4
+            for number, piece in enumerate(_slices(words, free, count), 1):
+                part = f"[{mark} {label}, part {number}]\n{piece}"
+                yield [part], count(part) + 2
 
 
 def _slices(text: str, tokens: int, count: Callable[[str], int]) -> Iterator[str]:
@@ -357,23 +306,12 @@ def _slices(text: str, tokens: int, count: Callable[[str], int]) -> Iterator[str
         while len(piece) > 1 and (weight := count(piece)) > tokens:
             length = max(min(len(piece) - 1, int(len(piece) * tokens / weight * 0.95)), 1)
             piece = text[start : start + length]
-        end = _word_end(piece) if start + len(piece) < len(text) else len(piece)
+        end = len(piece)
+        if start + end < len(text):
+            # After a line or a word, if one ends in the second half.
+            ends = (piece.rfind(separator) + 1 for separator in "\n ")
+            end = next((each for each in ends if each > end // 2 + 1), end)
         yield piece[:end]
         start += end
         # Dense text made the slices short; lighter text after it may fill them again.
         length = min(length * 2, max(tokens * 8, 1))
-
-
-def _word_end(piece: str) -> int:
-    """Return where to part a text: after a line or a word, if one ends in its second half."""
-    for separator in ("\n", " "):
-        end = piece.rfind(separator)
-        if end > len(piece) // 2:
-            return end + 1
-    return len(piece)
-
-
-def halves(text: str) -> tuple[str, str]:
-    """Return the text in two, for a counter that does not add up."""
-    middle = len(text) // 2
-    return text[:middle], text[middle:]

@@ -6,15 +6,18 @@ have headings of their own after the thirteen sections, and read back exactly as
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.summary.reader import adopt, reading
 from holdfast.summary.record import HEADINGS, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from holdfast.summary.record import Record
     from holdfast.transcript import Message
@@ -25,6 +28,10 @@ _SAID = "## Said by the User"
 _LASTING = "## Standing Words of the User"
 _LIVE = "## Live State"
 _NOTE = "## About This Summary"
+# Content never stands at the margin with a `#`, so these can only be our own headings.
+_HEADING = re.compile(
+    rf"^({'|'.join((_EVIDENCE, _SAID, _LASTING, _LIVE, _NOTE))})[^\S\n]*(?:\n|\Z)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +56,15 @@ class Checkpoint:
 
 def render_checkpoint(checkpoint: Checkpoint) -> str:
     """Write the checkpoint; parts that are empty leave no heading."""
-    parts = [render(checkpoint.record)]
-    if checkpoint.evidence:
-        parts.append(f"{_EVIDENCE}\n{_escaped(checkpoint.evidence)}")
-    for heading, quotes in ((_LASTING, checkpoint.lasting), (_SAID, checkpoint.said)):
-        if quotes:
-            parts.append(f"{heading}\n" + "\n\n".join(map(_quoted, quotes)))
-    if checkpoint.live:
-        parts.append(f"{_LIVE}\n{_escaped(checkpoint.live)}")
-    if checkpoint.note:
-        parts.append(f"{_NOTE}\n{_escaped(checkpoint.note)}")
-    return "\n\n".join(parts)
+    parts = {
+        _EVIDENCE: _escaped(checkpoint.evidence),
+        _LASTING: _quoted(checkpoint.lasting),
+        _SAID: _quoted(checkpoint.said),
+        _LIVE: _escaped(checkpoint.live),
+        _NOTE: _escaped(checkpoint.note),
+    }
+    told = [f"{heading}\n{text}" for heading, text in parts.items() if text]
+    return "\n\n".join([render(checkpoint.record), *told])
 
 
 def read_checkpoint(text: str, origin: str = "holdfast") -> Checkpoint:
@@ -67,34 +72,22 @@ def read_checkpoint(text: str, origin: str = "holdfast") -> Checkpoint:
 
     Text that is no record of ours is adopted: whatever it says stays in some section.
     """
-    parts = _split(text)
-    found = reading(parts[""])
+    record, *parts = _HEADING.split(text)
+    found = reading(record)
     if found is None or len(found.present) < len(HEADINGS):
         # What we write has all its sections; anything else may hold words outside of them.
         return Checkpoint(adopt(text, origin))
+    under: defaultdict[str, str] = defaultdict(str)
+    for heading, words in zip(parts[::2], parts[1::2], strict=True):
+        under[heading] += words
     return Checkpoint(
         found.record,
-        _unescaped(parts[_EVIDENCE]),
-        tuple(_unquoted(parts[_SAID].split("\n"))),
-        _unescaped(parts[_LIVE]),
-        tuple(_unquoted(parts[_LASTING].split("\n"))),
-        _unescaped(parts[_NOTE]),
+        _unescaped(under[_EVIDENCE]),
+        _unquoted(under[_SAID]),
+        _unescaped(under[_LIVE]),
+        _unquoted(under[_LASTING]),
+        _unescaped(under[_NOTE]),
     )
-
-
-def _split(text: str) -> dict[str, str]:
-    """Return the text under each of our extra headings, and under none what precedes them."""
-    headings = ("", _EVIDENCE, _LASTING, _SAID, _LIVE, _NOTE)
-    found: dict[str, list[str]] = {heading: [] for heading in headings}
-    heading = ""
-    for line in text.split("\n"):
-        # Content never stands at the margin with a `#`, so these can only be our own headings.
-        mark = line.rstrip() if line.startswith("## ") else ""
-        if mark and mark in found:
-            heading = mark
-        else:
-            found[heading].append(line)
-    return {name: "\n".join(lines) for name, lines in found.items()}
 
 
 def _escaped(text: str) -> str:
@@ -107,18 +100,18 @@ def _unescaped(text: str) -> str:
     return "\n".join(line.removeprefix("\\") for line in text.strip().split("\n"))
 
 
-def _quoted(words: str) -> str:
-    return "\n".join(f"> {line}" if line else ">" for line in words.split("\n"))
+def _quoted(quotes: Iterable[str]) -> str:
+    lines = ([f"> {line}" if line else ">" for line in words.split("\n")] for words in quotes)
+    return "\n\n".join(map("\n".join, lines))
 
 
-def _unquoted(lines: Sequence[str]) -> Iterator[str]:
-    words: list[str] = []
-    for line in [*lines, ""]:
-        if line.startswith(">"):
-            words.append(line.removeprefix(">").removeprefix(" "))
-        elif words:
-            yield "\n".join(words)
-            words = []
+def _unquoted(text: str) -> tuple[str, ...]:
+    blocks = groupby(text.split("\n"), key=lambda line: line.startswith(">"))
+    return tuple(
+        "\n".join(line[1:].removeprefix(" ") for line in lines)
+        for quotes, lines in blocks
+        if quotes
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +188,6 @@ class Job:
     """The first user input of the whole conversation; it may stand before these turns."""
     context: Sequence[Message] = ()
     """The conversation that these turns are part of, as far as it is not summarized."""
-
     head: int = 0
     """Where the turns to be folded begin in the context: what precedes them may stay for long."""
     fresh: int = 0

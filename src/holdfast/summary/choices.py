@@ -53,15 +53,10 @@ def chosen(answer: str, said: Iterable[str]) -> list[str]:
     # Who answers at length with points has points of their own.
     is_list = len(words) > _LONGEST and _POINT.match(words)
     wanted = _marks(words) if len(words.partition("\n")[0]) <= _LONGEST and not is_list else []
-    if not wanted:
-        return []
-    for text in islice(said, BACK):
-        points = _points_in(text)
-        if len(points) > 1:
-            known = all(mark in points for mark in wanted)
-            named = dict.fromkeys(wanted) if known else {}
-            return [f"{mark}) {points[mark]}" for mark in named]
-    return []
+    lists = (_points_in(text) for text in islice(said, BACK if wanted else 0))
+    points = next((points for points in lists if len(points) > 1), dict[str, str]())
+    named = dict.fromkeys(wanted) if points.keys() >= set(wanted) else {}
+    return [f"{mark}) {points[mark]}" for mark in named]
 
 
 def titles(points: Iterable[str]) -> str:

@@ -42,18 +42,16 @@ _CONSENT = (
 )
 _WISHES = (
     r"(?:ask(?:ed|s|ing)|want(?:s|ed|ing)?|request(?:s|ed|ing)?|instruct(?:ed|s)|told|tells"
-    r"|demand(?:s|ed)|order(?:ed|s)|sa(?:id|ys)|insist(?:s|ed)?|need(?:s|ed)(?! to be\b)"
-    r"|prefer(?:s|red)?|likes?|liked|would (?:like|prefer|rather)|wish(?:es|ed)|expect(?:s|ed)"
-    r"|mention(?:s|ed)"
+    r"|demand(?:s|ed)|order(?:ed|s)|sa(?:id|ys)|insist(?:s|ed)?|need(?:s|ed)(?! to be\b)|like[ds]?"
+    r"|prefer(?:s|red)?|would (?:like|prefer|rather)|wish(?:es|ed)|expect(?:s|ed)|mention(?:s|ed)"
     r"|state[ds]|note[ds]|clarif(?:ied|ies)|specif(?:ied|ies)|suggest(?:s|ed)|propose[ds]"
     r"|require[ds]|remind(?:s|ed)|complain(?:s|ed)|report(?:s|ed)|explain(?:s|ed)|point(?:s|ed) out"
     r"|emphasi[sz]e[ds]|stress(?:es|ed)|hope[ds]|desire[ds]|reject(?:s|ed)|decline[ds]|refuse[ds]"
     r"|rule[ds] out|forbade|forbids|forbidden|prohibit(?:s|ed)|banned|warn(?:s|ed)|chose|chosen"
-    r"|chooses|decide[ds]|pick(?:s|ed)|select(?:s|ed)|opt(?:s|ed)|settled|favou?r(?:s|ed)"
-    r"|hate[ds]|dislike[ds]|direct(?:s|ed)|command(?:s|ed)|mandate[ds]|task(?:s|ed)|urge[ds]"
-    r"|encourage[ds]|advise[ds]|answer(?:s|ed)|replie[ds]|respond(?:s|ed)|wrote|stipulate[ds]"
-    r"|correct(?:s|ed)|wonder(?:s|ed)|after\b|looking for|intend(?:s|ed)|promise[ds]|love[ds]"
-    r"|care[ds]|cho?ose)"
+    r"|chooses|decide[ds]|pick(?:s|ed)|select(?:s|ed)|opt(?:s|ed)|settled|favou?r(?:s|ed)|hate[ds]"
+    r"|dislike[ds]|direct(?:s|ed)|command(?:s|ed)|mandate[ds]|task(?:s|ed)|urge[ds]|encourage[ds]"
+    r"|advise[ds]|answer(?:s|ed)|replie[ds]|respond(?:s|ed)|wrote|stipulate[ds]|correct(?:s|ed)"
+    r"|wonder(?:s|ed)|after\b|looking for|intend(?:s|ed)|promise[ds]|love[ds]|care[ds]|cho?ose)"
 )
 _WISH = (
     r"(?:requests?|wish(?:es)?|preferences?|instructions?|orders?|demands?|decisions?|choices?"
@@ -75,10 +73,10 @@ _ACTS = (
 )
 _DID = rf"(?!{_ACTS})(?!signed (?:in|up|out)\b)\w+ed\b(?! by)"
 _MINDED = (
-    rf"(?!{_ACTS})(?:came|went|let|left|put|felt|thought|meant|took|stood|saw|knew|brought|kept"
+    r"(?:came|went|let|left|put|felt|thought|meant|took|stood|saw|knew|brought|kept"
     r"|held|spoke|swore|trusts?|minds?|thinks?|believes?|feels?|backs?|supports?|welcomes?"
     r"|tolerates?|knows?|assumes?|considers?|finds?|sees?|leaves?|lets?|opposes?|objects?|keen"
-    r"|eager|open to|willing|ready|convinced|sure|certain|against|worried|indifferent|relaxed)\b"
+    r"|eager|willing|ready|convinced|sure|certain|against|worried|indifferent|relaxed)\b"
 )
 _UNMINDED = (
     r"(?:doesn't|does not|don't|didn't|did not|won't|isn't|is not) "
@@ -96,6 +94,8 @@ _APPROVALS = (
     rf"\busers?-(?:{_CALLED}|confirmed|sanctioned)",
     rf"\b(?:you|they|he|she){_ADVERB} (?:approved|agreed|authori[sz]ed|consented|signed off"
     r"|ok'd|okayed|greenlit|confirmed|gave (?:\w+ ){0,2}(?:permission|approval|consent|go-ahead))",
+)
+_NAMELESS = (
     rf"\b{_CONSENT},? (?:(?:was|is|has been|been|were|already|now) )*{_DONE}",
     r"\b(?:have|has|had|got|received|obtained|given|with|under) "
     rf"(?:(?:the|an?|full|explicit|clear|written|verbal|prior) )*{_CONSENT}",
@@ -103,8 +103,6 @@ _APPROVALS = (
     r"\b(?:was|is|were|are|been|got|fully|already|explicitly|formally) (?:pre-?)?"
     rf"(?:{_CALLED}|cleared (?:to|for))\b(?! (?:by|via|with|through)\b)",
 )
-_NAMELESS = 7
-"""From which of them on nobody is named."""
 _WISHED = (
     rf"{_WHO}{_ADVERB} {_WISHES}\b",
     rf"{_WHO}(?: [\w',]+){{0,6}} (?:and|but|then|who) {_WISHES}\b",
@@ -129,10 +127,9 @@ _WISHED = (
 _APPROVED_ELSEWHERE = (
     r"(?:be)?nutzer(?:in|s)?\b[^.;:]{0,40}\b(?:genehmigt|bestätigt|zugestimmt|erlaubt|freigegeben"
     r"|eingewilligt|einverstanden|grünes licht|freigabe|zustimmung|erlaubnis|genehmigung|abgenickt"
-    r"|stimmt(?:e)? .{0,30}zu|gestattet|in ordnung)"
-    r"|\b(?:genehmigt|bestätigt|freigegeben|erlaubt|abgenickt|zustimmung|erlaubnis|freigabe"
-    r"|genehmigung|einverständnis|okay|segen) (?:\w+ ){0,2}(?:vom|durch den|des|der|von) "
-    r"(?:be)?nutzer",
+    r"|stimmt(?:e)? .{0,30}zu|gestattet|in ordnung)|\b(?:genehmigt|bestätigt|freigegeben|erlaubt"
+    r"|abgenickt|zustimmung|erlaubnis|freigabe|genehmigung|einverständnis|okay"
+    r"|segen) (?:\w+ ){0,2}(?:vom|durch den|des|der|von) (?:be)?nutzer",
     r"utilisat(?:eur|rice)\b[^.;:]{0,30}(?:approuv|confirm|autoris|accept|valid|d'accord|feu vert"
     r"|(?:son|l') ?(?:accord|aval|autorisation)|permis)\w*"
     r"|(?:approuv|autoris|valid|accept|permis|confirm)\w* par l'utilisat"
@@ -177,31 +174,29 @@ _WISHED_ELSEWHERE = (
     r"ユーザー?[^、。]{0,25}(?:依頼|要求|希望|求め|指示|言っ|述べ|望[みむん]|要望|決め|選[びん])",
     r"(?:사용자|유저)[^.]{0,25}(?:요청|요구|원하|원함|원했|말했|지시|바라|바람|선호|결정|희망)",
 )
-_APPROVAL = [re.compile(each) for each in (*_APPROVALS, *_APPROVED_ELSEWHERE)]
-_SAYING = [re.compile(each) for each in (*_WISHED, *_WISHED_ELSEWHERE)]
-_QUOTING = re.compile(
+_APPROVAL = [re.compile(each) for each in (*_APPROVALS, *_NAMELESS, *_APPROVED_ELSEWHERE)]
+_QUOTING = (
     rf"(?:{_WHO}|(?:be)?nutzer|utilisat|usuari|usuári|utente|пользовател|用户|使用者|ユーザ|사용자)"
     r"[^\"“”«»「」『』()]{0,40}[\"“«「『]"
 )
+_SAYING = [re.compile(each) for each in (*_WISHED, *_WISHED_ELSEWHERE, _QUOTING)]
 # What is still to be asked for, or asked of those who use a program, was not said by anybody.
 _ASKED_FOR = re.compile(
     r"\b(?:requir\w+|await\w*|wait\w* (?:for|on)|needs?|pending|without|ask(?:s|ing)?|prompt\w*"
     r"|seek\w*|no|missing|lack\w*|before|until|unless|if|whether|once|when(?:ever)?|must|should"
-    r"|would|will|can|may|let'?s|lets?|whose|each|every|any|validates?|handles?)\b"
-    r"[^.;:]{0,40}$"
+    r"|would|will|can|may|let'?s|lets?|whose|each|every|any|validates?|handles?)\b[^.;:]{0,40}$"
 )
 _REVIEWED = re.compile(r"#\d")
 _WORDS = re.compile(
     rf"{_WHO}(?:'s?)?|\busers?-|\b(?:yes|sure|ok|okay)\b|\b{_AGREES}|\b{_WISHES}\b|\b{_CONSENT}"
-    rf"|\b{_WISH}"
-    r"|\b(?:explicit|verbal|standing|per|according|follow\w*|given|gave|give[sn]?|granted|received"
-    r"|obtained|secured|record|rule[ds]? out|request\w*|initial\w*|again|whether|question\w*"
-    r"|does|did|doesn't)\b"
-    r"|\b(?:be)?nutzers?\b|\b(?:möchte|bat|darum|wie|vom|verlangt|will|wollte|gebeten|wunsch|wünscht|gewünscht|laut|genehmigt|zustimmung)\b"
-    r"|l'utilisat\w+|\b(?:veut|demande|souhaite)\b|\busu[aá]ri[oa]\b|\b(?:quiere|pidió|según)\b"
-    r"|пользовател\w+|\b(?:попросил|просит|хочет|просьбе)\w*"
-    r"|用户|使用者|要求|希望|请求|同意|批准|确认|授权|允许|许可|表示|指示|根据|按照?|已经?"
-    r"|ユーザー?[はがのを]?|依頼|要求|希望|するよう|よう|사용자[가는의]?|요청|달라고|승인"
+    rf"|\b{_WISH}|\b(?:explicit|verbal|standing|per|according|follow\w*|given|gave|give[sn]?"
+    r"|granted|received|obtained|secured|record|rule[ds]? out|request\w*|initial\w*|again|whether"
+    r"|question\w*|does|did|doesn't)\b|\b(?:be)?nutzers?\b|\b(?:möchte|bat|darum|wie|vom|verlangt"
+    r"|will|wollte|gebeten|wunsch|wünscht|gewünscht|laut|genehmigt|zustimmung)\b|l'utilisat\w+"
+    r"|\b(?:veut|demande|souhaite)\b|\busu[aá]ri[oa]\b|\b(?:quiere|pidió|según)\b|пользовател\w+"
+    r"|\b(?:попросил|просит|хочет|просьбе)\w*|用户|使用者|要求|希望|请求|同意|批准|确认|授权|允许"
+    r"|许可|表示|指示|根据|按照?|已经?|ユーザー?[はがのを]?|依頼|要求|希望|するよう|よう"
+    r"|사용자[가는의]?|요청|달라고|승인"
 )
 _CLAUSE = re.compile(
     r"[;\uff1b\u2014\u2013\u2192(){}|]|\*\*|(?<=\s)-{1,2}>?(?=\s)|, (?:so|then|which)\b"
@@ -225,8 +220,7 @@ class UserClaim:
 
 def sentences_of(line: str) -> list[str]:
     """Return a line in its sentences, which together are the line."""
-    begin = _BEGINNING.match(line)
-    start = begin.end() if begin else 0
+    start = len(line) - len(_BEGINNING.sub("", line, count=1))
     ends = [start, *(found.end() for found in _END.finditer(line, start)), len(line)]
     parts = [line[one:other] for one, other in pairwise(ends) if one < other]
     return [line[:start] + parts[0], *parts[1:]] if parts else [line]
@@ -234,57 +228,36 @@ def sentences_of(line: str) -> list[str]:
 
 def claim_in(sentence: str) -> UserClaim | None:
     """Return what a sentence claims that a user said, or nothing."""
-    plain = _plain(sentence)
+    text = _BEGINNING.sub("", folded(sentence).replace("\u2019", "'"), count=1)
+    plain = _GAPS.sub(" ", _BEGINNING.sub("", _MARKUP.sub(" ", text), count=1)).strip()
     found = _found(plain)
     if found is None and not plain.isascii():
         # A word may consist of look-alikes alone.
-        bare = "".join(
-            sign
-            for sign in unicodedata.normalize("NFKD", plain)
-            if unicodedata.category(sign) != "Mn"
-        )
-        plain = bare.translate(LOOK_ALIKES)
-        found = _found(plain)
+        signs = unicodedata.normalize("NFKD", plain)
+        bare = "".join(sign for sign in signs if unicodedata.category(sign) != "Mn")
+        found = _found(bare.translate(LOOK_ALIKES))
     if found is None:
         return None
-    match, is_approval = found
-    text = folded(sentence).replace("\u2019", "'")
-    begin = _BEGINNING.match(text)
-    clause = _clause(text[begin.end() if begin else 0 :], match)
-    return UserClaim(clause, _WORDS.sub(" ", clause), is_approval)
-
-
-def _plain(sentence: str) -> str:
-    text = _MARKUP.sub(" ", folded(sentence).replace("\u2019", "'"))
-    begin = _BEGINNING.match(text)
-    return _GAPS.sub(" ", text[begin.end() if begin else 0 :]).strip()
+    words, is_approval = found
+    # The clause in which the words stand; all of the text where that says nothing else.
+    first = re.search(r"\W+".join(map(re.escape, re.findall(r"\w+", words)[:3])), text)
+    at = first.start() if first else 0
+    breaks = list(_CLAUSE.finditer(text))
+    start = max((each.end() for each in breaks if each.end() <= at), default=0)
+    end = min((each.start() for each in breaks if each.start() > at), default=len(text))
+    clause, content = text[start:end], _WORDS.sub(" ", text[start:end])
+    if not roots(content):
+        clause, content = text, _WORDS.sub(" ", text)
+    return UserClaim(clause, content, is_approval)
 
 
 def _found(plain: str) -> tuple[str, bool] | None:
     """Return the words that make a claim, and whether they claim an approval."""
-    for number, pattern in enumerate(_APPROVAL):
+    for pattern in _APPROVAL:
+        if pattern.pattern in _NAMELESS and _REVIEWED.search(plain):
+            continue
         for match in pattern.finditer(plain):
-            is_nameless = _NAMELESS <= number < len(_APPROVALS)
-            if _ASKED_FOR.search(plain[: match.start()]) and number != 0:
-                continue
-            if is_nameless and _REVIEWED.search(plain):
-                continue
-            return match[0], True
-    for pattern in _SAYING:
-        if match := pattern.search(plain):
-            return match[0], False
-    quoted = _QUOTING.search(plain)
-    return (quoted[0], False) if quoted else None
-
-
-def _clause(text: str, words: str) -> str:
-    """Return the clause in which the words stand; all of the text where it says nothing else."""
-    found = re.search(r"\W+".join(map(re.escape, re.findall(r"\w+", words)[:3])), text)
-    at = found.start() if found else 0
-    starts = [0, *(found.end() for found in _CLAUSE.finditer(text))]
-    ends = [*(found.start() for found in _CLAUSE.finditer(text)), len(text)]
-    for start, end in zip(starts, ends, strict=True):
-        if start <= at < end:
-            clause = text[start:end]
-            return clause if roots(_WORDS.sub(" ", clause)) else text
-    return text
+            if pattern is _APPROVAL[0] or not _ASKED_FOR.search(plain[: match.start()]):
+                return match[0], True
+    said = next(filter(None, (pattern.search(plain) for pattern in _SAYING)), None)
+    return (said[0], False) if said else None

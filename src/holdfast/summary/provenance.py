@@ -9,20 +9,21 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.summary.brief import shortened
 from holdfast.summary.claims import UserClaim, claim_in, sentences_of
 from holdfast.summary.cues import CONSENT, is_question
-from holdfast.summary.record import words_of
+from holdfast.summary.record import Record, words_of
 from holdfast.summary.statements import units
 from holdfast.summary.tracing import Said, folded, is_weighty_order, roots, stems, weighty
 from holdfast.transcript import Role, said_at
 from holdfast.transcript.toolkit import flat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from holdfast.summary.record import Record
     from holdfast.transcript import Message
 
 NOT_FOUND = "(not found in the user's words)"
@@ -72,8 +73,8 @@ _WILLS = re.compile(
     r"|direct|mandat|will|möchte|verlang|veut|exig|quier|quer|хоч|треб)\w*|要求|决定|希望|求め|요구"
 )
 """Words for a will, which nobody has who only asks."""
-_GENERIC = frozenset(
-    "plan approach proposal change design idea solution fix work implementation step next".split()
+_GENERIC = roots(
+    "plan approach proposal change design idea solution fix work implementation step next"
 )
 """Words for what was talked about last, which tell nothing of it."""
 
@@ -112,13 +113,14 @@ class Heard:
         )
         self._words = user_words
         self._agreed = [(roots(told), _sentence(asked).weighty) for told, asked in agreed]
-        self._messages: list[list[_Sentence]] | None = None
+
+    def traces(self, entry: str) -> bool:
+        """Say whether users said what an entry says, in its words or in most of them."""
+        return self.said.overlap(entry) >= _TRACED or self.quotes(entry)
 
     def is_borrowed(self, entry: str) -> bool:
         """Say whether only a summary of unknown authorship says what an entry says."""
-        if self._unverified.overlap(entry) < _TRACED or self.quotes(entry):
-            return False
-        return self.said.overlap(entry) < _TRACED
+        return self._unverified.overlap(entry) >= _TRACED and not self.traces(entry)
 
     def knows_goal(self, entry: str) -> bool:
         """Say whether a goal of unknown authorship, which may be told as such, is this one."""
@@ -138,14 +140,14 @@ class Heard:
         """
         known = _sentence(claim.content).weighty
         quotes = [piece for each in _quotations(sentence) for piece in _GAP.split(each)]
-        quotes = [each for each in quotes if stems(each) and not _is_consent(each)]
+        quotes = [each for each in quotes if stems(each) and not _is_yes(each, _BRIEF_CONSENT // 4)]
         if quotes:
             if not all(self.said.holds(each) or self._has_nearly(each) for each in quotes):
                 return False
             if known <= _sentence(" ".join(quotes)).weighty:
                 return True
         wanted = roots(claim.content)
-        if wanted <= _GENERIC_ROOTS:
+        if wanted <= _GENERIC:
             return self.consented if claim.is_approval else bool(self._words)
         if not (
             claim.is_approval or _WILLS.search(claim.clause) or is_weighty_order(claim.content)
@@ -157,34 +159,34 @@ class Heard:
             return True
         return any(
             _allows(some, wanted, claim)
-            for some in self._stretches()
+            for some in self._stretches
             if len(wanted & frozenset().union(*(each.roots for each in some))) >= fewest
             and known <= frozenset().union(*(each.weighty for each in some))
         )
 
     def _has_nearly(self, quotation: str) -> bool:
         """Say whether a sentence has the letters of a quotation but for a few: models spell."""
-        wanted = "".join(folded(quotation).split())
+        wanted, names = "".join(folded(quotation).split()), roots(quotation)
         if len(wanted) > _LONGEST_QUOTE:
             return False
-        matches = SequenceMatcher(autojunk=False)
-        matches.set_seq2(wanted)
-        for some in self._stretches():
-            if len(roots(quotation) & some[0].roots) * 2 < len(roots(quotation)):
-                continue
-            matches.set_seq1("".join(some[0].text.split()))
-            same = sum(block.size for block in matches.get_matching_blocks() if block.size > 2)
-            if same >= _NEARLY * len(wanted):
-                return True
+        matches = SequenceMatcher(b=wanted, autojunk=False)
+        for sentence in (some[0] for some in self._stretches):
+            if len(names & sentence.roots) * 2 >= len(names):
+                matches.set_seq1("".join(sentence.text.split()))
+                blocks = matches.get_matching_blocks()
+                if sum(each.size for each in blocks if each.size > 2) >= _NEARLY * len(wanted):
+                    return True
         return False
 
-    def _stretches(self) -> Iterator[list[_Sentence]]:
-        """Yield every few sentences that stand together in a user's message."""
-        if self._messages is None:
-            self._messages = [list(map(_sentence, units(words))) for words in self._words]
-        for message in self._messages:
-            for start in range(len(message)):
-                yield message[start : start + _TOGETHER]
+    @cached_property
+    def _stretches(self) -> list[list[_Sentence]]:
+        """Return every few sentences that stand together in a user's message."""
+        messages = [list(map(_sentence, units(words))) for words in self._words]
+        return [
+            message[start : start + _TOGETHER]
+            for message in messages
+            for start in range(len(message))
+        ]
 
 
 def _sentence(text: str) -> _Sentence:
@@ -193,12 +195,9 @@ def _sentence(text: str) -> _Sentence:
     return _Sentence(plain, found, weighty(found | stems(text), plain))
 
 
-_GENERIC_ROOTS = roots(" ".join(_GENERIC))
-
-
-def _is_consent(words: str) -> bool:
+def _is_yes(words: str, longest: int = _BRIEF_CONSENT) -> bool:
     """Say whether words are a bare yes, which tells nothing of what it was said to."""
-    return len(words) <= _BRIEF_CONSENT // 4 and CONSENT.match(words.strip()) is not None
+    return len(words) <= longest and CONSENT.match(words.strip()) is not None
 
 
 def _allows(some: Sequence[_Sentence], wanted: frozenset[str], claim: UserClaim) -> bool:
@@ -225,8 +224,8 @@ def agreed_in(messages: Sequence[Message]) -> list[tuple[str, str]]:
             before = message.text or before
         elif message.role is Role.USER and (words := said_at(messages, index)):
             said = units(before)[-2:]
-            is_yes = len(words) <= _BRIEF_CONSENT and CONSENT.match(words.strip())
-            if said and is_yes and not is_question(words) and not _NEGATED.search(folded(words)):
+            is_refused = is_question(words) or _NEGATED.search(folded(words))
+            if said and _is_yes(words) and not is_refused:
                 asked = [unit for unit in said if is_question(unit)] or said[-1:]
                 found.append((" ".join(said), " ".join(asked)))
             before = ""
@@ -236,34 +235,24 @@ def agreed_in(messages: Sequence[Message]) -> list[tuple[str, str]]:
 def verify(record: Record, heard: Heard) -> tuple[Record, tuple[str, ...]]:
     """Return the record without asks and approvals that no user made, and what was changed."""
     check = _Check(heard)
-    task = check.task(record.task)
-    pending = tuple(check.pending(entry) for entry in record.pending)
-    others: dict[str, list[str]] = {}
+    kept = {"task": check.task(record.task), "pending": list(map(check.pending, record.pending))}
     borrowed: list[str] = []
     for name, entries in record.sections():
         if name in {"task", "pending"}:
             continue
-        others[name] = []
+        kept[name] = told = list[str]()
         for entry in entries:
             if name not in {"goal", "constraints"} or not heard.is_borrowed(entry):
-                others[name].append(check.claims(entry, name))
-            elif name == "goal" and heard.knows_goal(entry):
-                # What is wanted is told also where nobody knows who said so; a rule would bind.
-                others[name].append(check.unverified(entry))
+                told.append(check.claims(entry, name))
             else:
-                borrowed.append(check.unverified(entry))
-    others["critical"] += borrowed
-    kept = {name: tuple(entries) for name, entries in others.items()}
-    return replace(record, task=task, pending=pending, **kept), tuple(check.warnings)
-
-
-def quoted_input(words: str) -> str:
-    """Return a user's input word for word; only a huge one loses its middle."""
-    limit, front, back = _LONGEST_INPUT
-    if len(words) <= limit:
-        return words
-    left_out = len(words) - front - back
-    return f"{words[:front]}\n[{left_out:,} characters left out]\n{words[-back:]}"
+                # What is wanted is told also where nobody knows who said so; a rule would bind.
+                if not entry.startswith(UNVERIFIED):
+                    check.warn("told as unverified what only an earlier summary says", entry)
+                is_told = name == "goal" and heard.knows_goal(entry)
+                (told if is_told else borrowed).append(unverified(entry))
+    kept["critical"] += borrowed
+    checked = Record(**{name: tuple(entries) for name, entries in kept.items()})
+    return checked, tuple(check.warnings)
 
 
 def unverified(words: str) -> str:
@@ -276,61 +265,50 @@ class _Check:
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
-        self._said = heard.said
         self.warnings: list[str] = []
 
-    def task(self, entries: tuple[str, ...]) -> tuple[str, ...]:
+    def task(self, entries: Iterable[str]) -> list[str]:
         """Return the task snapshot with nothing in it but what the user said."""
-        entries = tuple(entry for entry in entries if NOT_FOUND not in entry)
-        verbatim = tuple(entry for entry in entries if self._heard.quotes(entry))
-        traced = tuple(entry for entry in entries if self._said.overlap(entry) >= _TRACED)
+        entries = [entry for entry in entries if NOT_FOUND not in entry]
         for entry in entries:
-            if entry not in verbatim and entry not in traced:
-                self._warn("replaced a task that no user gave", entry)
-        if verbatim:
+            if not self._heard.traces(entry):
+                self.warn("replaced a task that no user gave", entry)
+        verbatim = [entry for entry in entries if self._heard.quotes(entry)]
+        traced = [entry for entry in entries if self._heard.traces(entry)]
+        if verbatim or not self._heard.newest:
             return verbatim
-        return (*traced, quoted_input(self._heard.newest)) if self._heard.newest else ()
+        # Only a huge input loses its middle.
+        return [*traced, *shortened([(self._heard.newest, _LONGEST_INPUT)], str)]
 
     def pending(self, entry: str) -> str:
         """Return an ask, marked when it cannot be traced; nothing when it is clearly invented."""
-        if NOT_FOUND in entry or self._heard.quotes(entry) or self._said.overlap(entry) >= _TRACED:
+        if NOT_FOUND in entry or self._heard.traces(entry):
             return entry
-        if self._said.resembles(entry) < _LIKELY:
-            self._warn("removed an ask that no user made", entry)
+        if self._heard.said.resembles(entry) < _LIKELY:
+            self.warn("removed an ask that no user made", entry)
             return ""
-        self._warn("marked what no user said", entry)
-        return _marked(entry)
+        return self._marked(entry)
 
     def claims(self, entry: str, section: str) -> str:
         """Return an entry of any section; what its sentences say of the user must be traceable."""
         is_code = False
-        lines: list[tuple[str, str]] = []
+        kept: list[str] = []
         for line in entry.split("\n"):
             is_code ^= line.lstrip().startswith(("```", "~~~"))
             parts = [] if is_code and _CODE.search(line) else sentences_of(line)
             told = "".join(self._claim(each, section, line) for each in parts) if parts else line
-            lines.append((line, told))
-        kept = [found for line, found in lines if found.strip() or not line]
-        for at in range(1, len(kept)):
-            kept[at] = self._continued(kept[at - 1], kept[at])
+            if line and not told.strip():
+                continue
+            before = kept[-1] if kept else ""
+            both = f"{before.strip()} {told.strip()}"
+            ends = _PAUSE.search(before) or _ITEM.match(told) or NOT_FOUND in both
+            if not ends and claim_in(before) is None and claim_in(told) is None:
+                # A claim that one line begins and the next one ends.
+                claim = claim_in(both)
+                if claim is not None and not self._heard.supports(both, claim):
+                    told = self._marked(told, both)
+            kept.append(told)
         return "\n".join(kept)
-
-    def _continued(self, before: str, line: str) -> str:
-        """Return a line, marked where it ends a claim that the line before it begins."""
-        both = f"{before.strip()} {line.strip()}"
-        if _PAUSE.search(before) or _ITEM.match(line) or NOT_FOUND in both:
-            return line
-        claim = claim_in(both)
-        if claim is None or claim_in(before) or claim_in(line) or self._heard.supports(both, claim):
-            return line
-        self._warn("marked what no user said", both)
-        return _marked(line)
-
-    def unverified(self, entry: str) -> str:
-        """Return a goal or a rule that only a summary of unknown authorship knows, as its claim."""
-        if not entry.startswith(UNVERIFIED):
-            self._warn("told as unverified what only an earlier summary says", entry)
-        return unverified(entry)
 
     def _claim(self, sentence: str, section: str, line: str) -> str:
         if NOT_FOUND in sentence or (claim := claim_in(sentence)) is None:
@@ -340,31 +318,27 @@ class _Check:
             claim = replace(claim, content=folded(line.replace(sentence, " ")))
         if words_of(sentence.strip()).startswith(UNVERIFIED) and not claim.is_approval:
             return sentence
-        if self._said.holds(sentence) or self._heard.supports(sentence, claim):
+        if self._heard.said.holds(sentence) or self._heard.supports(sentence, claim):
             return sentence
         if claim.is_approval and not self._heard.consented and section != "actions":
-            self._warn("removed an approval that no user gave", sentence)
+            self.warn("removed an approval that no user gave", sentence)
             return ""
         # A bare "yes" was said to something else, and what was done is told in any case.
-        self._warn("marked what no user said", sentence)
-        return _marked(sentence)
+        return self._marked(sentence)
 
-    def _warn(self, change: str, entry: str) -> None:
+    def _marked(self, sentence: str, claim: str = "") -> str:
+        """Return a sentence with the mark in it, where nothing will part the two."""
+        self.warn("marked what no user said", claim or sentence)
+        body, end, closing, blank, _ = _ENDS.split(sentence, maxsplit=1)
+        if (end and closing) or len(sentence) > _WHOLE:
+            words = words_of(sentence.lstrip())
+            return f"{sentence.removesuffix(words)}{NOT_FOUND} {words}"
+        return f"{body}{closing} {NOT_FOUND}{end}{blank}"
+
+    def warn(self, change: str, entry: str) -> None:
+        """Note what was changed in an entry."""
         self.warnings.append(f"{change}: {flat(entry, 120)}")
 
 
-def _marked(sentence: str) -> str:
-    """Return a sentence with the mark in it, where nothing will part the two."""
-    found = _ENDS.search(sentence)
-    end, closing, blank = found.groups() if found else ("", "", "")
-    if (end and closing) or len(sentence) > _WHOLE:
-        words = words_of(sentence.lstrip())
-        at = len(sentence) - len(words)
-        return f"{sentence[:at]}{NOT_FOUND} {words}"
-    body = sentence[: len(sentence) - len(end) - len(blank)] if end else sentence.rstrip()
-    return f"{body} {NOT_FOUND}{end}{blank}"
-
-
 def _quotations(entry: str) -> list[str]:
-    found = _QUOTED.findall(entry)
-    return ["".join(groups) for groups in found]
+    return ["".join(groups) for groups in _QUOTED.findall(entry)]

@@ -22,7 +22,7 @@ from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
 from holdfast.summary.story import USER, narrates
-from holdfast.summary.tracing import has_marks, marks, overlap, stems
+from holdfast.summary.tracing import marks, overlap, stems
 from holdfast.summary.turns import Remark
 from holdfast.transcript import Role, newest_user, said_at
 
@@ -316,7 +316,7 @@ def open_asks(turns: Sequence[Turn], before: Record) -> list[Statement]:
                 gone = found[-1:] if is_bare else _named(unit, cues.DROPS, found)
                 found = [each for each in found if each not in gone]
         new: list[Statement] = []
-        for words in filter(has_marks, turn.asks):
+        for words in filter(marks, turn.asks):
             # Bytes rather than characters: a request in Chinese takes a third of them.
             width = _SHOWN * len(words) // len(words.encode("utf-8", "surrogatepass"))
             ask = f'"{clip_words(words, width)}"'

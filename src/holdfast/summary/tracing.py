@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from functools import lru_cache
-from math import ceil, inf
+from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,28 +21,17 @@ _WORD = re.compile(r"\w+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
 _TOKEN = re.compile(r"\w+(?:[-./]\w*\d\w*)*")
 _TO_WORDS = bytes(code if chr(code).isalnum() or code == 95 else 32 for code in range(128)) * 2
-_DIGIT = re.compile(r"\d")
-_RUN = 4
-_PASSAGE, _STRETCH = 120, 75
-_READ = 40_000
-_STEM = 5
-_FEWEST = 3
+_RUN, _STEM, _FEWEST = 4, 5, 3
+_PASSAGE, _STRETCH, _READ = 120, 75, 40_000
 _MOST_WORDS = 0.75
-
 _SMALL = frozenset(
-    """
-    the and for that this with from into not but are was were has have had will would can could
-    should about please user users asked asks wants want wanted requested request requests said
-    told then also now still yet been being its their them they you your our what which when
-    der die das den dem des und ein eine nicht mit von vom für auf ist soll bitte nutzer benutzer
-    zum zur
-    les des une est pas que qui pour dans sur avec utilisateur
-    los las una que por para con del usuario
-    uma para com não que usuário
-    что как это для или пользователь чтобы
-    """.split()
+    """the and for that this with from into not but are was were has have had will would can could
+    should about please user users asked asks wants want wanted requested request requests said told
+    then also now still yet been being its their them they you your our what which when der die das
+    den dem des und ein eine nicht mit von vom für auf ist soll bitte nutzer benutzer zum zur les
+    des une est pas que qui pour dans sur avec utilisateur los las una que por para con del usuario
+    uma para com não que usuário что как это для или пользователь чтобы""".split()
 )
-
 LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕԁһԛԝѵӏԍпгмтвнкαονικρτυεηıłɡɩօոսցᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢɑʋ",
     "aeopcyxijsdhqwvlgnrmtbhkaovikptuenilgionugabcdefghijklmnoprstuvwyzav",
@@ -87,7 +76,7 @@ def stems(text: str) -> frozenset[str]:
 def _stems(plain: str) -> Iterator[str]:
     for word in (plain,) if plain.isalnum() else _WORD.findall(plain):
         if not word.isascii() and _DENSE.search(word):
-            yield from (word[index : index + 2] for index in range(max(len(word) - 1, 1)))
+            yield from (word[at : at + 2] for at in range(max(len(word) - 1, 1)))
         elif word not in _SMALL and (len(word) > 2 or word.isdecimal()):
             yield word[:_STEM] if word.isalpha() else word
 
@@ -98,29 +87,20 @@ def marks(text: str) -> frozenset[str]:
 
     Single words are shared by too much. Where words are not parted, four characters are a pair.
     """
-    return frozenset(_marks(text))
-
-
-def has_marks(text: str) -> bool:
-    """Say whether anything tells the subject of a text from others."""
-    return any(_marks(text))
-
-
-def _marks(text: str) -> Iterator[str]:
+    found: set[str] = set()
     before = ""
-    for found in _TOKEN.finditer(folded(text)):
-        token = found[0]
+    for token in _TOKEN.findall(folded(text)):
         if not token.isascii() and _DENSE.search(token):
-            yield from (token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
+            found.update(token[at : at + _RUN] for at in range(len(token) - _RUN + 1))
             before = ""
         elif token not in _SMALL and (len(token) > 2 or token.isdecimal()):
-            is_word = token.isalpha()
-            word = token[:_STEM] if is_word else token
-            if not is_word and not token.isdecimal():
-                yield word
+            word = token[:_STEM] if token.isalpha() else token
+            if not token.isalpha() and not token.isdecimal():
+                found.add(word)
             if before:
-                yield f"{before} {word}"
+                found.add(f"{before} {word}")
             before = word
+    return frozenset(found)
 
 
 def folded(text: str) -> str:
@@ -140,18 +120,14 @@ def folded(text: str) -> str:
 
 def roots(text: str) -> frozenset[str]:
     """Return the stems of a text without English endings: "retry" and "retries" are one."""
-    return frozenset(
-        stem
-        for word in _WORD.findall(folded(text).replace("_", " "))
-        for stem in _stems(_root(word) if word.isascii() and word not in _SMALL else word)
-    )
-
-
-def _root(word: str) -> str:
-    bare = _ENDING.sub("", word)
-    if len(bare) < _FEWEST:
-        return word
-    return bare[:-1] if len(bare) > _FEWEST and bare[-1] == bare[-2] else bare
+    found: set[str] = set()
+    for word in _WORD.findall(folded(text).replace("_", " ")):
+        is_english = word.isascii() and word not in _SMALL
+        if is_english and len(bare := _ENDING.sub("", word)) >= _FEWEST:
+            is_doubled = len(bare) > _FEWEST and bare[-1] == bare[-2]
+            word = bare[:-1] if is_doubled else bare
+        found.update(_stems(word))
+    return frozenset(found)
 
 
 def weighty(found: Iterable[str], text: str) -> frozenset[int]:
@@ -174,9 +150,16 @@ class Said:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._letters = "\n".join(map(letters, texts))
-        self._passages = [
-            (found, weighty(found, passage)) for text in texts for found, passage in _passages(text)
-        ]
+        self._passages: list[tuple[frozenset[str], frozenset[int]]] = []
+        """Stems that stand together, so that a long paste does not support everything."""
+        for text in texts:
+            read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
+            words = folded(read).split()
+            step = _PASSAGE // 2
+            for start in range(0, max(len(words) - step, 1), step):
+                passage = " ".join(words[start : start + _PASSAGE])
+                found = frozenset(_stems(passage))
+                self._passages.append((found, weighty(found, passage)))
 
     def holds(self, quotation: str) -> bool:
         """Say whether the letters and digits of the words were said in this order."""
@@ -201,78 +184,49 @@ class Said:
         return max(shares, default=0) / len(wanted)
 
 
-def _passages(text: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Yield the text in passages, so that a long paste does not support everything."""
-    read = text if len(text) <= 2 * _READ else text[:_READ] + "\n" + text[-_READ:]
-    words = folded(read).split()
-    step = _PASSAGE // 2
-    for start in range(0, max(len(words) - step, 1), step):
-        passage = " ".join(words[start : start + _PASSAGE])
-        yield frozenset(_stems(passage)), passage
-
-
 def overlap(one: str, other: str) -> float:
     """Return how much of the shorter of two texts the other has, by stems, from 0 to 1."""
     first, second = stems(one), stems(other)
-    if not first or not second:
-        return 0.0
-    return len(first & second) / min(len(first), len(second))
+    shorter = min(len(first), len(second))
+    return len(first & second) / shorter if shorter else 0.0
 
 
 class Passages:
-    """Texts in which statements are looked for, word for word or reworded in one passage."""
+    """A text in which statements are looked for, word for word or reworded in one passage."""
 
-    def __init__(self, *texts: str) -> None:
-        self._plain, stretches = "", 0
-        self._ends: list[tuple[int, int]] = []
-        """Where the letters and the stretches of each text end."""
+    def __init__(self, text: str) -> None:
+        words = [word for line in text.split("\n") for word in _words(line)]
+        self._plain = "".join(words).replace("_", "")
         found: defaultdict[str, list[int]] = defaultdict(list)
-        for text in texts:
-            words = [word for line in text.split("\n") for word in _words(line)]
-            self._plain += _letters(words)
-            # A passage is a stretch of words and the one after it.
-            for at in range(0, len(words), _STRETCH):
-                for word in {*words[at : at + _STRETCH]}:
-                    found[word].append(stretches)
-                stretches += 1
-            self._ends.append((len(self._plain), stretches))
-            # No passage is of two texts.
-            stretches += 1
-        self._found: dict[str, set[int]] = {}
-        """The stretches in which each stem stands."""
+        for stretch, at in enumerate(range(0, len(words), _STRETCH)):
+            for word in {*words[at : at + _STRETCH]}:
+                found[word].append(stretch)
+        self._found: defaultdict[str, set[int]] = defaultdict(set)
+        """The stretches in which each stem stands; a passage is one with the one after it."""
         for word, places in found.items():
             for stem in _stems(word):
-                self._found.setdefault(stem, set()).update(places)
+                self._found[stem].update(places)
 
-    def text_with(self, statement: str) -> int | None:
-        """Return which text is the first that a statement stands in, if any does."""
+    def tell(self, statement: str) -> bool:
+        """Say whether the letters of a statement stand there, or all its names and most words."""
         wanted = stems(statement)
         there = sum(map(self._found.__contains__, wanted))
         # To look for the letters costs most, and a text without the words has not got them.
-        at = self._plain.find(letters(statement)) if there == len(wanted) else -1
-        found = [text for text, (end, _) in enumerate(self._ends) if at < end or not self._plain]
-        found = found if at >= 0 else []
-        if found[:1] != [0] and there >= max(len(wanted) * _MOST_WORDS, _FEWEST):
-            at = self._reworded(wanted)
-            found += [text for text, (_, end) in enumerate(self._ends) if at < end]
-        return min(found, default=None)
-
-    def _reworded(self, wanted: frozenset[str]) -> float:
-        """Return the first passage that has all names and most words of a statement."""
+        if there == len(wanted) and letters(statement) in self._plain:
+            return True
+        fewest = max(ceil(len(wanted) * _MOST_WORDS), _FEWEST)
+        if there < fewest:
+            return False
         found = {each: self._found.get(each, set[int]()) for each in wanted}
         places = sorted(found.values(), key=len)
-        names = [found[each] for each in wanted if not each.isalpha() and _DIGIT.search(each)]
-        fewest = ceil(len(wanted) * _MOST_WORDS)
+        names = [found[each] for each in wanted if any(map(str.isdecimal, each))]
         # A passage that has that many of them has one of the rarest.
         rare = set[int]().union(*(names[:1] or places[: len(wanted) - fewest + 1]))
-        having = (
-            max(at, 0)
-            for place in sorted(rare)
-            for at in (place - 1, place)
-            if sum(at in each or at + 1 in each for each in places) >= fewest
+        return any(
+            sum(at in each or at + 1 in each for each in places) >= fewest
             and all(at in each or at + 1 in each for each in names)
+            for at in rare | {place - 1 for place in rare}
         )
-        return next(having, inf)
 
 
 def _words(text: str) -> list[str]:
@@ -283,10 +237,6 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(plain)
 
 
-def _letters(words: Iterable[str]) -> str:
-    return "".join(words).replace("_", "")
-
-
 def letters(text: str) -> str:
     """Return the letters and digits of a text as it is compared."""
-    return _letters(_words(text))
+    return "".join(_words(text)).replace("_", "")
