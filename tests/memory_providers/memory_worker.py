@@ -18,13 +18,20 @@ def add_many(folder: Path, name: str, count: int) -> None:
 
 
 def die_at(folder: Path, name: str, place: str) -> None:
-    """Replace an entry, and die when one call of the system is about to be made."""
-    wrong = os if hasattr(os, place) else file_edits
+    """Replace an entry, and die when one call of the system is about to be made.
 
-    def die(*_: object, **__: object) -> None:
-        os._exit(9)
+    The folder is opened last, when the new file is in its place.
+    """
+    name_of_call = "open" if place == "folder" else place
+    wrong = os if hasattr(os, name_of_call) else file_edits
+    real = getattr(wrong, name_of_call)
 
-    setattr(wrong, place, die)
+    def die(*given: object, **options: object) -> object:
+        if place != "folder" or Path(str(given[0])).is_dir():
+            os._exit(9)
+        return real(*given, **options)
+
+    setattr(wrong, name_of_call, die)
     MemoryFiles(folder).edit(Replace("memory", "old", name))
 
 

@@ -292,7 +292,7 @@ def test_two_processes_that_add_at_once_lose_nothing(tmp_path: Path, repository:
         ("fsync", "old"),
         ("chmod", "old"),
         ("replace", "old"),
-        ("_settle", "new"),
+        ("folder", "new"),
     ],
 )
 def test_a_process_that_dies_on_the_way_leaves_the_old_file_or_the_new_one(
