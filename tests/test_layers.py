@@ -12,9 +12,9 @@ LAYERS = "Each layer imports only the layers below it"
 PURE_CORE = "The core has no clock, socket, file, log, environment or chance"
 STRAYS = (
     ("transcript", "holdfast.wiring"),
-    ("tokens", "holdfast.facts"),
+    ("redaction", "holdfast.facts"),
     ("wire", "socket"),
-    ("facts", "time"),
+    ("session", "time"),
 )
 """Packages, each with something that it must not import."""
 

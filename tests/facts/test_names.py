@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.facts.ledger import names_in
+from holdfast.facts import names_in
 
 
 @pytest.mark.parametrize(

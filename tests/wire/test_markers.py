@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.tokens import SUMMARY_TOKENS, Estimator
-from holdfast.tokens.scale import FAMILIES
+from holdfast.tokens import FAMILIES, SUMMARY_TOKENS, Estimator
 from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, ToolCall
 from holdfast.wire import DIALECTS, Body
 from holdfast.wire.markers import END, PREFIX, PREFIXES, read, write
