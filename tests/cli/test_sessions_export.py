@@ -91,7 +91,7 @@ def test_markdown_marks_what_was_folded_and_where(session: str) -> None:
 def test_markdown_of_the_window_is_what_the_model_sees(session: str, tmp_path: Path) -> None:
     file = tmp_path / "window.md"
     ended = run(
-        "sessions", "export", session, "--format", "markdown", "--window", "-o", str(file), "--json"
+        "sessions", "export", session, "--to", "markdown", "--window", "-o", str(file), "--json"
     )
     shown = json.loads(run("sessions", "show", session, "--json").output)
     text = file.read_text("utf-8")

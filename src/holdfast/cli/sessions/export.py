@@ -78,6 +78,7 @@ class _Options(TrainingFlags):
 @click.argument("name", metavar="[ID|FILE]", required=False)
 @click.option(
     "--format",
+    "--to",
     "format_name",
     default="openai",
     show_default=True,
