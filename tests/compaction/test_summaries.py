@@ -125,3 +125,20 @@ def test_what_a_model_wrote_in_any_form_stands_whole_in_the_window(form: str, wi
     assert outcome.report.summary.origin in {"model", "chunked"}
     summary = summary_of(outcome)
     assert [fact for fact in FACTS if fact not in summary] == []
+
+
+def test_a_question_whose_answer_left_the_window_is_told_as_answered() -> None:
+    answer = "Staging uses port 5433. " + "5432 is taken by the legacy server. " * 60
+    talk = (
+        system("s"),
+        *(each for at in range(9) for each in step(f"c{at}", f"cat part{at}", "some output " * 60)),
+        user("Which port does staging use?"),
+        assistant(answer),
+    )
+    told = {
+        fit: "which stands below, is answered" in summary_of(compacted(talk, Policy(fit=fit)))
+        for fit in (500, 1_500)
+    }
+    assert told == {500: True, 1_500: False}
+    shown = compacted(talk, Policy(fit=1_500)).transcript
+    assert shown[-1] == assistant(answer)

@@ -45,6 +45,8 @@ _UNDER_WAY = (
     "The newest request, which stands below, is being worked on",
 )
 """How it is told that a task was begun, without and with the task in the window."""
+_ANSWERED = "The newest request, which stands below, is answered: see the end of Completed Actions"
+"""What is told where the reply to it does not stay in the window."""
 _LOOKED_AT = 200
 """How many rules and values later words are held against, the newest."""
 _SAID_AFTER = "(said after"
@@ -102,7 +104,7 @@ class Standing:
             if not entry.startswith(_SAID_AFTER) and known not in heard:
                 yield f'{USER}: "{entry}"'
         for entry in self._previous.in_progress:
-            if BEGUN not in entry and not entry.startswith(_UNDER_WAY):
+            if BEGUN not in entry and not entry.startswith((*_UNDER_WAY, _ANSWERED)):
                 yield f"Then under way: {entry}"
         for line in self._previous.state:
             if line.partition(": ")[0] not in _STATES:
@@ -232,7 +234,11 @@ class Standing:
         Asks are told that nobody answered and nobody took back, but for the task.
         """
         yield from self.blocked()
-        turn, plan = self._open, self._job.plan
+        turn, plan, newest = self._open, self._job.plan, self._newest
+        if turn is None and newest and newest.reply and self.stands_below:
+            # Nobody said this, so that an audit does not look for it.
+            place = newest.reply.place
+            yield self._alone(StatementKind.TOLD, _ANSWERED, "in_progress", 8.0, place)
         last: dict[str, None] = {}
         for step in reversed(turn.steps) if turn else ():
             if isinstance(step, Remark):
