@@ -1,5 +1,6 @@
 """Keeping the window within its limits: hygiene, recovery, and the hold after an undo."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -174,6 +175,36 @@ def test_a_window_that_an_error_taught_is_remembered(tmp_path: Path) -> None:
             id_, store=path, model=model, context_length=100_000, active=False
         ) as again:
             assert again.status().context_length == expected
+
+
+def test_a_recovery_is_no_reason_for_another_pass_in_the_turns_that_follow(
+    tmp_path: Path,
+) -> None:
+    refused: list[int] = []
+
+    def send(messages: list[dict[str, object]]) -> dict[str, object]:
+        tokens = len(json.dumps(messages)) // 4
+        if tokens > 8_000:
+            refused.append(tokens)
+            raise ValueError("This model's maximum context length is 8000 tokens.")
+        return {
+            "choices": [{"message": {"role": "assistant", "content": "Done."}}],
+            "usage": {"prompt_tokens": tokens, "completion_tokens": 2},
+        }
+
+    with Conversation.open(store=tmp_path / "store.db", model="m", summarizer=None) as chat:
+        turns = 0
+        while not refused:
+            turns += 1
+            chat.add_user(f"Turn {turns}. " + "The component checks orders and writes. " * 20)
+            chat.call(send)
+        assert [each.trigger for each in chat.compactions()] == ["recovery"]
+        for _ in range(8):
+            turns += 1
+            chat.add_user(f"Turn {turns}. " + "The component checks orders and writes. " * 20)
+            chat.call(send)
+        assert len(chat.compactions()) == 1
+        assert len(refused) == 1
 
 
 def test_a_window_learned_after_a_switch_belongs_to_the_other_model(tmp_path: Path) -> None:

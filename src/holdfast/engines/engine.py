@@ -311,8 +311,11 @@ class Engine:
             return replace(self.policy, max_bytes=smaller)
         # Whatever the window is said to be, this load was refused.
         state, policy = self._state, self.policy
-        weight = load.tokens * state.calibration.ratio + state.overhead.tokens - policy.overhead
-        refused = int(weight * _UNDER_REFUSED)
+        weight = load.tokens * state.calibration.ratio + state.overhead.tokens
+        if attempt <= 1:
+            # The usual shares leave room for the turns that follow; a fit fills what it is given.
+            return _resized(policy, min(policy.context_length, int(weight * _UNDER_REFUSED)))
+        refused = int((weight - policy.overhead) * _UNDER_REFUSED)
         return replace(policy, fit=max(int(min(policy.room_tokens, refused) * tighter), 1))
 
     @property
@@ -372,10 +375,7 @@ class Engine:
         """
         if model and self._setup.fallback:
             self._setup.fallback.switch_main(model)
-        window = max(context_length, SMALLEST_WINDOW)
-        reserve = self.policy.reserve
-        fits = reserve is None or reserve < window // 2
-        self.policy = replace(self.policy, context_length=window, reserve=reserve if fits else None)
+        self.policy = _resized(self.policy, context_length)
         overhead = Overhead(self._state.overhead.tokens)
         self.reset()
         self._state = EngineState(overhead=overhead)
@@ -458,6 +458,12 @@ class Engine:
             return self._state.progress
         scale = self._scale.at(self._state.calibration.ratio)
         return self._state.progress.after(outcome, scale, self.policy)
+
+
+def _resized(policy: Policy, window: int) -> Policy:
+    window = max(window, SMALLEST_WINDOW)
+    fits = policy.reserve is None or policy.reserve < window // 2
+    return replace(policy, context_length=window, reserve=policy.reserve if fits else None)
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:
