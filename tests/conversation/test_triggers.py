@@ -207,6 +207,27 @@ def test_a_recovery_is_no_reason_for_another_pass_in_the_turns_that_follow(
         assert len(refused) == 1
 
 
+def test_a_learned_window_is_logged_once_and_is_that_of_every_conversation_since(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, model="m") as chat:
+        chat.add(session(8))
+        chat.recover("maximum context length is 8192 tokens")
+    with Conversation.open(store=path, model="m") as older:
+        assert older.session.context_length == 8_192
+        older.recover("maximum context length is 8192 tokens")
+    told = [each.message for each in caplog.records if "learned" in each.message]
+    assert told == ["window of m learned: 8,192"]
+    with Conversation.open(
+        store=path, model="m", endpoint="http://other", context_length=50_000
+    ) as other:
+        other.add(session(8))
+        other.recover("maximum context length is 16384 tokens")
+    told = [each.message for each in caplog.records if "learned" in each.message]
+    assert told[1:] == ["window of m at http://other learned: 16,384"]
+
+
 def test_a_window_learned_after_a_switch_belongs_to_the_other_model(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Conversation.open(store=path, model="m", context_length=100_000, active=False) as chat:

@@ -369,16 +369,18 @@ class Engine:
             _log.warning("%s", self.policy.crowding)
 
     def update_model(self, context_length: int, *, model: str = "") -> None:
-        """Recompute every budget for a model with another window, and start counting afresh.
+        """Recompute every budget for another window, and start counting afresh.
 
-        The counter stays: what it is wrong by, the first report of usage teaches.
+        The counter stays: what it is wrong by for a model that is named, the first report of usage
+        teaches. Without a name it is the same model, and what was learned of that holds.
         """
         if model and self._setup.fallback:
             self._setup.fallback.switch_main(model)
         self.policy = _resized(self.policy, context_length)
         overhead = Overhead(self._state.overhead.tokens)
+        calibration = Calibration() if model else self._state.calibration
         self.reset()
-        self._state = EngineState(overhead=overhead)
+        self._state = EngineState(calibration, overhead)
         self._aim()
 
     def reset(self) -> None:
