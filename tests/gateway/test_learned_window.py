@@ -52,7 +52,7 @@ def talk(here: Gateway, messages: list[dict[str, str]], turns: int) -> str:
 
 def keeper(folder: Path) -> TurnKeeper:
     conversations = Conversations(str(folder / "store.db"), summarizer=None, ahead_of_time=True)
-    return TurnKeeper(conversations, TreeFile(folder / "tree.db"))
+    return TurnKeeper(conversations, TreeFile(str(folder / "tree.db")))
 
 
 def test_one_refusal_teaches_the_window_of_a_model(
