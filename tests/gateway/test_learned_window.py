@@ -2,6 +2,8 @@
 
 import json
 import logging
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from holdfast.gateway.tree_file import TreeFile
 from holdfast.gateway.turns import TurnKeeper
+from holdfast.wiring.assembly import WINDOW
 from holdfast.wiring.models import say_assumed
 from holdfast.wiring.registry import Conversations
 from tests.gateway.scripted import Gateway, Received, answer, gateway, upstream
@@ -78,3 +81,15 @@ def test_one_refusal_teaches_the_window_of_a_model(
         turns.conversations.close()
     assert len(small.refused) == 1
     assert not [each for each in caplog.records if "assumed" in each.message]
+
+
+def test_a_learned_window_is_forgotten_as_the_page_says(tmp_path: Path) -> None:
+    small, messages = Small(), list[dict[str, str]]()
+    with upstream(small) as up, gateway(up, turns := keeper(tmp_path)) as here:
+        session = talk(here, messages, 32)
+        assert turns.conversations.store.session(session).context_length == LIMIT
+        with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+            connection.execute("DELETE FROM meta WHERE key = 'window::m1'")
+        talk(here, messages, 1)
+        assert turns.conversations.store.session(session).context_length == WINDOW
+        turns.conversations.close()
