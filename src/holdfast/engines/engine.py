@@ -309,14 +309,12 @@ class Engine:
         if window is None and _TOO_LARGE.search(error):
             smaller = max(int(load.bytes * _SMALLER * tighter), 1)
             return replace(self.policy, max_bytes=smaller)
-        # Whatever the window is said to be, this load was refused.
+        # Whatever the window is said to be, this load was refused. The usual shares of a smaller
+        # one leave room for the turns that follow; a fit fills what it is given.
         state, policy = self._state, self.policy
         weight = load.tokens * state.calibration.ratio + state.overhead.tokens
-        if attempt <= 1:
-            # The usual shares leave room for the turns that follow; a fit fills what it is given.
-            return _resized(policy, min(policy.context_length, int(weight * _UNDER_REFUSED)))
-        refused = int((weight - policy.overhead) * _UNDER_REFUSED)
-        return replace(policy, fit=max(int(min(policy.room_tokens, refused) * tighter), 1))
+        room = min(policy.context_length, int(weight * _UNDER_REFUSED)) - policy.overhead
+        return _resized(policy, policy.overhead + int(room * tighter))
 
     @property
     def expected_tokens(self) -> int:
