@@ -1,5 +1,6 @@
 """Keeping the window within its limits: hygiene, recovery, and the hold after an undo."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -174,6 +175,57 @@ def test_a_window_that_an_error_taught_is_remembered(tmp_path: Path) -> None:
             id_, store=path, model=model, context_length=100_000, active=False
         ) as again:
             assert again.status().context_length == expected
+
+
+def test_a_recovery_is_no_reason_for_another_pass_in_the_turns_that_follow(
+    tmp_path: Path,
+) -> None:
+    refused: list[int] = []
+
+    def send(messages: list[dict[str, object]]) -> dict[str, object]:
+        tokens = len(json.dumps(messages)) // 4
+        if tokens > 8_000:
+            refused.append(tokens)
+            raise ValueError("This model's maximum context length is 8000 tokens.")
+        return {
+            "choices": [{"message": {"role": "assistant", "content": "Done."}}],
+            "usage": {"prompt_tokens": tokens, "completion_tokens": 2},
+        }
+
+    with Conversation.open(store=tmp_path / "store.db", model="m", summarizer=None) as chat:
+        turns = 0
+        while not refused:
+            turns += 1
+            chat.add_user(f"Turn {turns}. " + "The component checks orders and writes. " * 20)
+            chat.call(send)
+        assert [each.trigger for each in chat.compactions()] == ["recovery"]
+        for _ in range(8):
+            turns += 1
+            chat.add_user(f"Turn {turns}. " + "The component checks orders and writes. " * 20)
+            chat.call(send)
+        assert len(chat.compactions()) == 1
+        assert len(refused) == 1
+
+
+def test_a_learned_window_is_logged_once_and_is_that_of_every_conversation_since(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "store.db"
+    with Conversation.open(store=path, model="m") as chat:
+        chat.add(session(8))
+        chat.recover("maximum context length is 8192 tokens")
+    with Conversation.open(store=path, model="m") as older:
+        assert older.session.context_length == 8_192
+        older.recover("maximum context length is 8192 tokens")
+    told = [each.message for each in caplog.records if "learned" in each.message]
+    assert told == ["window of m learned: 8,192"]
+    with Conversation.open(
+        store=path, model="m", endpoint="http://other", context_length=50_000
+    ) as other:
+        other.add(session(8))
+        other.recover("maximum context length is 16384 tokens")
+    told = [each.message for each in caplog.records if "learned" in each.message]
+    assert told[1:] == ["window of m at http://other learned: 16,384"]
 
 
 def test_a_window_learned_after_a_switch_belongs_to_the_other_model(tmp_path: Path) -> None:

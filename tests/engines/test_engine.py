@@ -188,6 +188,27 @@ def test_recovery_uses_what_real_usage_taught() -> None:
     assert 2 * estimate_tokens(result.messages) <= it.policy.threshold_tokens * 1.05
 
 
+def test_recovery_leaves_room_for_the_turns_that_follow() -> None:
+    messages = chat(300)
+    refused = estimate_tokens(messages)
+    for error in (f"maximum context length is {refused * 9 // 10} tokens", "prompt is too long"):
+        it = engine(window=200_000)
+        result = it.recover(messages, error=error)
+        assert result.report.outcome == "folded"
+        assert result.report.tokens_after <= 0.6 * min(it.policy.threshold_tokens, 0.9 * refused)
+
+
+def test_a_window_that_an_error_taught_leaves_what_usage_taught() -> None:
+    it = engine(window=32_000)
+    messages = chat(200)
+    it.should_compress(messages)
+    it.update_from_response(it.state.rough * 2)
+    it.recover(messages, error="maximum context length is 8192")
+    assert it.state.calibration == Calibration(2.0, 1)
+    it.update_model(32_000, model="another")
+    assert it.state.calibration == Calibration()
+
+
 def test_blocking_and_awaiting_recovery_give_the_same() -> None:
     messages = chat(60)
     blocking = engine().recover(messages, error="n_ctx: 4096")

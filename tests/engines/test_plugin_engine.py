@@ -188,7 +188,8 @@ def test_usage_and_windows_reach_the_plug_in() -> None:
     engine.update_from_response(1_000, completion_tokens=20)
     assert (plugin.last_prompt_tokens, plugin.last_total_tokens) == (1_000, 1_020)
     aim = engine.recovery(Load(tokens=7_000), "maximum context length is 4096 tokens")
-    assert aim.fit is not None
+    assert aim.context_length == 4_096
+    assert engine.recovery(Load(tokens=7_000), "too long", 2).context_length == 3_072
     assert plugin.context_length == engine.policy.context_length == 4_096
 
 

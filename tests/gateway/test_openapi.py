@@ -41,6 +41,9 @@ def test_the_document_is_valid_and_has_every_route(client: Client) -> None:
     for operations in document["paths"].values():
         for operation in operations.values():
             assert operation["summary"].endswith(".")
+    for verb in ("rewind", "goal"):
+        (operation,) = document["paths"][f"/api/sessions/{{id}}/{verb}"].values()
+        assert "a client holds through the gateway" in operation["description"]
 
 
 def test_a_client_generator_accepts_the_document(client: Client, tmp_path: Path) -> None:

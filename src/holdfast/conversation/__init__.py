@@ -1,8 +1,8 @@
 """Conversations that outlive the process: the store, an engine and the rules between them.
 
 Read in this order: `dependencies`, `window`, `live`, `decode_input`, `log`, `waiting`, `lease`,
-`passes`, `compactor`, `lineage`, `difference`, `status`, `stored`; for searching `finding`,
-`search_runner`, `searching`.
+`passes`, `learned`, `compactor`, `lineage`, `difference`, `status`, `stored`; for searching
+`finding`, `search_runner`, `searching`.
 """
 
 from holdfast.conversation.dependencies import Dependencies, SessionOptions, Strategy, Switch

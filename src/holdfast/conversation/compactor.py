@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never, cast
 from holdfast.compaction import Abandoned, Folded, Pruned, Request, Unchanged
 from holdfast.compaction.flow import COVERED
 from holdfast.compaction.triggers import WARN_AT
+from holdfast.conversation.learned import remember_window
 from holdfast.conversation.lease import Taken, hold_lease
 from holdfast.conversation.passes import (
     CompactionTrigger,
@@ -123,10 +124,9 @@ class AutoCompactor:
             before = engine.policy.context_length
             aim = engine.recovery(live.load, str(error), attempt)
         if engine.policy.context_length < before:
-            options = live.deps.options
-            name = f"window:{options.endpoint}:{options.model}"
-            live.deps.store.remember(name, str(engine.policy.context_length))
-            live.amend(Amendment(metadata={WINDOW_KEY: engine.policy.context_length}))
+            deps, learned = live.deps, engine.policy.context_length
+            remember_window(deps.store, deps.options.model, deps.options.endpoint, learned)
+            live.amend(Amendment(metadata={WINDOW_KEY: learned}))
         trigger = CompactionTrigger("recovery", Request(force=True, policy=aim))
         return (yield from self._pass(trigger)).report
 
@@ -154,7 +154,8 @@ class AutoCompactor:
                     f"the conversation does not fit {model}: {left:,} tokens are "
                     f"left, and it takes {aim.limit_tokens:,}; {report.reason}".rstrip("; ")
                 )
-        engine.update_model(context_length, model=model)
+        # Of the same model with another window, what real usage taught still holds.
+        engine.update_model(context_length, model=model if model != live.deps.options.model else "")
         another = live.deps.another_engine
 
         def for_model() -> WindowEngine:

@@ -309,11 +309,12 @@ class Engine:
         if window is None and _TOO_LARGE.search(error):
             smaller = max(int(load.bytes * _SMALLER * tighter), 1)
             return replace(self.policy, max_bytes=smaller)
-        # Whatever the window is said to be, this load was refused.
+        # Whatever the window is said to be, this load was refused. The usual shares of a smaller
+        # one leave room for the turns that follow; a fit fills what it is given.
         state, policy = self._state, self.policy
-        weight = load.tokens * state.calibration.ratio + state.overhead.tokens - policy.overhead
-        refused = int(weight * _UNDER_REFUSED)
-        return replace(policy, fit=max(int(min(policy.room_tokens, refused) * tighter), 1))
+        weight = load.tokens * state.calibration.ratio + state.overhead.tokens
+        room = min(policy.context_length, int(weight * _UNDER_REFUSED)) - policy.overhead
+        return _resized(policy, policy.overhead + int(room * tighter))
 
     @property
     def expected_tokens(self) -> int:
@@ -366,19 +367,18 @@ class Engine:
             _log.warning("%s", self.policy.crowding)
 
     def update_model(self, context_length: int, *, model: str = "") -> None:
-        """Recompute every budget for a model with another window, and start counting afresh.
+        """Recompute every budget for another window, and start counting afresh.
 
-        The counter stays: what it is wrong by, the first report of usage teaches.
+        The counter stays: what it is wrong by for a model that is named, the first report of usage
+        teaches. Without a name it is the same model, and what was learned of that holds.
         """
         if model and self._setup.fallback:
             self._setup.fallback.switch_main(model)
-        window = max(context_length, SMALLEST_WINDOW)
-        reserve = self.policy.reserve
-        fits = reserve is None or reserve < window // 2
-        self.policy = replace(self.policy, context_length=window, reserve=reserve if fits else None)
+        self.policy = _resized(self.policy, context_length)
         overhead = Overhead(self._state.overhead.tokens)
+        calibration = Calibration() if model else self._state.calibration
         self.reset()
-        self._state = EngineState(overhead=overhead)
+        self._state = EngineState(calibration, overhead)
         self._aim()
 
     def reset(self) -> None:
@@ -458,6 +458,12 @@ class Engine:
             return self._state.progress
         scale = self._scale.at(self._state.calibration.ratio)
         return self._state.progress.after(outcome, scale, self.policy)
+
+
+def _resized(policy: Policy, window: int) -> Policy:
+    window = max(window, SMALLEST_WINDOW)
+    fits = policy.reserve is None or policy.reserve < window // 2
+    return replace(policy, context_length=window, reserve=policy.reserve if fits else None)
 
 
 def compact_now(engine: WindowEngine, transcript: Transcript, request: Request) -> CompactionReport:

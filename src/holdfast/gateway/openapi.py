@@ -66,9 +66,11 @@ def openapi_document(routes: Sequence[ApiRoute], version: str) -> dict[str, obje
         query, answer = next(schemas), next(schemas)
         body = {"type": "string", "format": "binary"} if route.takes else next(schemas)
         asked = _resolved(query, components)
+        said, _, more = (getdoc(route.handle) or "").partition("\n")
         operation: dict[str, object] = {
             "operationId": route.handle.__name__,
-            "summary": (getdoc(route.handle) or "").partition("\n")[0],
+            "summary": said,
+            **({"description": " ".join(more.split())} if more else {}),
             "tags": [route.path.split("/")[2].partition(".")[0]],
             "parameters": [*_in_path(route.path), *_in_query(asked)],
             "responses": _responses(route, answer),

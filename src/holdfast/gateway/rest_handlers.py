@@ -191,7 +191,11 @@ async def compress_session(call: ApiCall[_N, models.CompressBody]) -> dict[str, 
 
 
 def rewind_session(call: ApiCall[_N, models.RewindBody]) -> dict[str, object]:
-    """Take the last turns out of the window; undo brings them back."""
+    """Take the last turns out of the window; undo brings them back.
+
+    Not for a conversation that a client holds through the gateway: it sends all that it has, and
+    its next request brings the turns back.
+    """
     return _stepped(call, lambda live: bool(live.rewind(call.body.turns)))
 
 
@@ -206,7 +210,11 @@ def redo_step(call: ApiCall[_N, _N]) -> dict[str, object]:
 
 
 def set_goal(call: ApiCall[_N, models.GoalBody]) -> dict[str, object]:
-    """Set the goal of a session, which is shown to the model; an empty one takes it away."""
+    """Set the goal of a session, which is shown to the model; an empty one takes it away.
+
+    A conversation that a client holds through the gateway shows it in the summary of its next
+    compaction, since the client's own system prompt goes out.
+    """
     session = call.tenant.store.amend(_leaf(call).id, Amendment(goal=call.body.goal.strip()))
     return {"session": session.id, "goal": session.goal}
 

@@ -187,7 +187,7 @@ class TurnKeeper:
                 await chat.switch_model(request.model, self._window(request))
 
     def _window(self, request: WireRequest) -> int:
-        return self.context_length or self.conversations.window(request.model)
+        return self.conversations.window(request.model, self.context_length)
 
     def _take(
         self, request: WireRequest, body: Mapping[str, object], opened: _Opened | None

@@ -155,19 +155,27 @@ class Assembly:
         is_meant = not model or main.name in (None, model)
         return context_length or (main.context_length if is_meant else None)
 
-    def window(self, model: str, context_length: int | None = None, fit: int | None = None) -> int:
+    def window(
+        self,
+        model: str,
+        context_length: int | None = None,
+        fit: int | None = None,
+        learned: int | None = None,
+    ) -> int:
         """Return what a model takes: as stated, as known by its name, or assumed.
+
+        It is never more than what an error taught.
 
         That it is assumed of a model that has a name is said in the log, once for each, unless
         what is made has to fit into less anyway.
         """
         if stated := self.stated_window(model, context_length):
-            return stated
+            return min(stated, learned or stated)
         from holdfast.wiring.models import known_window, say_assumed
 
         named = model or self.settings.model.name or ""
-        if known := known_window(named):
-            return known
+        if known := known_window(named) or learned:
+            return min(known, learned or known)
         if named and (fit is None or fit > WINDOW):
             say_assumed(named, WINDOW)
         return WINDOW

@@ -14,6 +14,7 @@ from holdfast.conversation import (
     Strategy,
     activate,
 )
+from holdfast.conversation.learned import learned_window
 from holdfast.errors import ConfigError, Conflict, SessionEnded, UnknownSession
 from holdfast.keywords import check_names, names_checked
 from holdfast.ports import Amendment
@@ -256,15 +257,16 @@ def dependencies(
     settings, redactor = assembly.settings, assembly.redactor_with(wanted.get("redactor"))
     options = _session_options(settings, wanted)
     stated = assembly.stated_window(options.model, _length(wanted))
+    if learned := learned_window(store, options.model, options.endpoint):
+        stated = min(stated or learned, learned)
     options = replace(options, context_length=stated)
 
     def engine_options() -> EngineOptions:
-        window = assembly.window(options.model, _length(wanted))
-        # An error of this model at this endpoint may have taught a smaller one.
-        taught = store.remembered(f"window:{options.endpoint}:{options.model}")
+        # An error of this model at this endpoint may have taught a smaller one meanwhile.
+        learned = learned_window(store, options.model, options.endpoint)
         return EngineOptions(
             model=options.model,
-            context_length=min(int(taught), window) if taught else window,
+            context_length=assembly.window(options.model, _length(wanted), learned=learned),
             summarizer=wanted.get("summarizer", Configured.YES),
             client=wanted.get("client"),
             has_server=True,
@@ -411,7 +413,7 @@ def _resumed(deps: Dependencies, id_: str, options: ConversationOptions) -> Sess
     if not leaf.is_live:
         leaf = store.end(leaf.id, None, deps.clock.moment())
     model, window = options.get("model") or leaf.model, _length(options)
-    if model != leaf.model:
+    if model != leaf.model or learned_window(store, model, deps.options.endpoint):
         window = deps.options.context_length
     if model == leaf.model and window in (None, leaf.context_length):
         return leaf

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self, Unpack
 from weakref import WeakValueDictionary
 
+from holdfast.conversation.learned import learned_window
 from holdfast.conversation.waiting import in_store
 from holdfast.errors import ConfigError, UnknownSession
 from holdfast.keywords import check_names, names_checked
@@ -100,9 +101,14 @@ class Conversations:
 
         return SessionCatalog(self.store)
 
-    def window(self, model: str) -> int:
-        """Return what a model takes, in tokens: as stated, as known by its name, or assumed."""
-        return self._assembly.window(model, self._options.get("context_length"))
+    def window(self, model: str, context_length: int | None = None) -> int:
+        """Return what a model takes, in tokens: as stated, as known by its name, or assumed.
+
+        It is less where an error of the model taught so.
+        """
+        learned = learned_window(self.store, model, self._options.get("endpoint", ""))
+        stated = context_length or self._options.get("context_length")
+        return self._assembly.window(model, stated, learned=learned)
 
     def open(self, key: str, *, model: str = "", context_length: int | None = None) -> Conversation:
         """Return the conversation that the caller calls so; the first time, it is begun.
