@@ -265,7 +265,7 @@ class SqliteStore:
 
     def remembered(self, name: str) -> str | None:
         """Return the value kept under a name."""
-        with self._database.read() as connection:
+        with self._database.look() as connection:
             return sessions.remembered_value(connection, name)
 
     def search(self, query: str, filters: Filters, *, limit: int, now: int) -> tuple[Hit, ...]:
