@@ -526,6 +526,10 @@ CORRECTED = [
         "The production database is called orion-7 and listens on 5499.",
         "Correction: the production database listens on 5501.",
     ),
+    (
+        "Turn 3. The bucket is called kilo and has 9 files.",
+        "Turn 20. Correction: the bucket is called lima.",
+    ),
     ("The deadline is May 4.", "The deadline has moved to May 11."),
     ("Always use tabs in new files.", "Use spaces instead of tabs from now on."),
     ("The port of the relay is 8080, its name is kilo.", "The port of the relay is 9090."),

@@ -63,17 +63,6 @@ class Wording:
         return self.pattern.search(plain) is not None
 
 
-CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?: not|n't)?|do not|don't|make sure|prefer|avoid|instead of|only"
-    r"|without|should(?: not|n't)|no (?:longer|more) than|at (?:least|most)|niemals?|immer|nicht"
-    r"|muss|darf|nur|keine?|vermeide|jamais|toujours|ne pas|doit|uniquement|évite[rz]?|surtout"
-    r"|nunca|siempre|debe|solamente|evita|sempre|não|deve|apenas|somente|evite|никогда|всегда"
-    r"|нельзя|должн[аоы]|должен|только|не)\b|不要|必须|禁止|不能|只能|始终|永远|务必|请勿|不得|不准"
-    r"|優先|优先|してはいけない|しないで|必ず|常に|だけ使|なければならない|避けて|하지 ?마|반드시"
-    r"|항상|절대|금지|만 사용|해야",
-    re.IGNORECASE,
-)
-"""What makes a rule of a sentence, and says nothing of what the rule is about."""
 DECISION = Wording(
     "decided decision use go keep chose chosen opted going rather instead root because reason trade"
     " tradeoff turns entschieden entscheidung stattdessen weil ursache choisi parce cause decidido"
@@ -192,7 +181,7 @@ REVOKES = Wording(
 REPLACES = Wording(
     "correction korrektur wrong moved changed instead rather from longer not statt anstatt ab von"
     " nicht sondern geirrt verschoben lieu partir lugar vez ya",
-    r"^(?:correction|korrektur|corrección|correção|исправление) ?[:,]|\bi was wrong\b"
+    r"\b(?:correction|korrektur|corrección|correção|исправление) ?[:,]|\bi was wrong\b"
     r"|\b(?:has|have|was|were) (?:been )?(?:moved|changed) to\b|\b(?:instead of|rather than)\b"
     r"|\bfrom now on\b|\bno longer\b|\bnot (?:\w+ ){1,4}any ?more\b|\b(?:an)?statt\b|\bsondern\b"
     r"|\bab (?:jetzt|sofort)\b|\bvon nun an\b|\bnicht mehr\b|\bmich geirrt\b|\bverschoben auf\b"
@@ -386,7 +375,7 @@ _ASIDE = re.compile(
 def named_in(sentence: str) -> tuple[str, ...]:
     """Return what a rule, what lifts it or what has a value names: "a.py" and "a.js" are two."""
     plain = folded(sentence).replace("\u2019", "'")
-    for aside in (REVOKES.pattern, REPLACES.pattern, _CORRECTS, _ASIDE):
+    for aside in (REVOKES.pattern, DROPS.pattern, REPLACES.pattern, _CORRECTS, _ASIDE):
         plain = aside.sub(" ", plain)
     return tuple(re.findall(r"\w(?:[^\s,;!?\uff0c。\uff1b\uff01\uff1f]*[\w+#])?", plain))
 

@@ -155,11 +155,10 @@ class _Entries:
             replace(each, section=section, entry=key, order=order, origin=origin)
             for order, each in enumerate(found or [Statement(StatementKind.DETAIL, entry)])
         ]
+        # What was done is not told without its ask, nor words without those that took them back.
         if number and words[:1] in QUOTES:
-            # What was done is not told without the ask that it begins with.
             told[0] = replace(told[0], is_head=True)
         elif section in ("constraints", "critical") and takes_back(told[-1].text):
-            # Nor what was taken back without the words that did.
             told[-1] = replace(told[-1], is_head=True)
         self.wholes[section, key] = entry, len(told)
         return told

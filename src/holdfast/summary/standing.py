@@ -281,10 +281,8 @@ def current(statements: Sequence[Statement], fresh: int) -> tuple[list[Statement
                 old = now[place]
                 outdated.add(old.text)
                 # What an earlier record told stands whole, and more of it on a line of its own.
-                order = old.order + (PLACES if old.origin is Origin.EARLIER else 1)
-                now[at] = replace(
-                    old, text=each.text, order=order, is_head=True, origin=each.origin
-                )
+                line = old.order + (PLACES if old.origin is Origin.EARLIER else 1)
+                now[at] = replace(old, text=each.text, order=line, is_head=True, origin=each.origin)
         if now[at].kind in (*_HOLDING, StatementKind.DECISION) and now[at].section != "actions":
             standing.append(at)
     left = [each for at, each in enumerate(now) if at not in gone]
@@ -308,8 +306,7 @@ def _taken_back(old: Statement, text: str) -> int | float:
     lifts, named, whole = cues.REVOKES.stands_in(text), cues.named_in(text), cues.named_in(old.text)
     if lifts and old.kind is StatementKind.CONSTRAINT and named and set(named) <= set(whole):
         return _WHOLLY if named == whole else _PARTLY
-    about = (cues.REVOKES if lifts else cues.DROPS).pattern.sub(" ", text)
-    words = cues.CONSTRAINT.sub(" ", old.text)
+    about, words = " ".join(named), " ".join(whole)
     share = overlap(about, words)
     if not holds:
         return _WHOLLY * (share >= _SAME and (lifts or cues.DROPS.stands_in(text)))
