@@ -27,6 +27,14 @@ def test_statements_are_counted_by_kind_in_the_record_and_in_the_window() -> Non
     )
 
 
+def test_what_users_took_back_is_counted_and_not_looked_for() -> None:
+    told = [Statement(StatementKind.VALUE, "The port is 8081.")]
+    past = ("The port is 8080.", "The port is 8081.")
+    assert audit(told, "", "The port is 8081.", past) == Audit(
+        1, 0, 1, kinds=(("value", 1, 1),), superseded=1
+    )
+
+
 def test_a_statement_that_a_model_reworded_counts_where_its_words_stand_together() -> None:
     told = [
         Statement(

@@ -13,6 +13,7 @@ from holdfast.summary.cues import (
     DONE,
     LEFT,
     RECONSIDERS,
+    REPLACES,
     Wording,
     given_value,
     is_acknowledgement,
@@ -25,7 +26,7 @@ from holdfast.summary.cues import (
 )
 
 CLAIMS = [each for name, each in vars(cues).items() if name[0] == "_" and isinstance(each, Wording)]
-ALL = (*CLAIMS, DECISION, DEFERS, DONE, LEFT, RECONSIDERS)
+ALL = (*CLAIMS, DECISION, DEFERS, DONE, LEFT, RECONSIDERS, REPLACES)
 ASCII = st.characters(max_codepoint=127)
 
 

@@ -467,6 +467,124 @@ def test_a_value_that_was_corrected_is_told_as_it_is_now() -> None:
     assert "900 euros" not in now
 
 
+LIFTED = [
+    ("Never touch src/legacy.py.", "You may touch src/legacy.py now."),
+    ("Do not change the login page.", "The rule about the login page no longer applies."),
+    ("Fass src/alt.py niemals an.", "Du darfst src/alt.py jetzt ändern."),
+    ("不要修改登录页面。", "现在可以修改登录页面了。"),
+]
+SIMILAR = [
+    ("Never push to main.", "You may push to staging now."),
+    ("Never deploy on Fridays.", "You may deploy the docs now."),
+    ("Never deploy.", "You may deploy the docs now."),
+    ("Never touch the login page.", "Never mind the login page."),
+    ("Never touch the login page.", "You may read the login page now."),
+    ("Never touch src/legacy.py.", "You may touch src/legacy.js now."),
+    ("Never use v1 of the API.", "You may use v2 of the API now."),
+    ("Never copy data from prod to dev.", "You may copy data from dev to prod now."),
+    ("Do not delete anything in the backup folder.", "You can delete the temp folder now."),
+    (
+        "Rules: never touch src/legacy.py, and never push to main.",
+        "You may touch src/legacy.py now.",
+    ),
+    ("Fass src/alt.py niemals an.", "Du darfst src/neu.py jetzt anfassen."),
+    ("不要修改登录页面。", "现在可以修改支付页面了。"),
+]
+
+
+def later(first: str, then: str, budget: int = AMPLE) -> Record:
+    """Return the record after two folds, in each of which a user says one thing."""
+    before = told([user("Migrate the harbor."), assistant("Yes."), user(first), assistant("OK.")])
+    return told([user(f"Go on. {then}"), assistant("The next part is done.")], before, budget)
+
+
+@pytest.mark.parametrize(("rule", "lifting"), LIFTED)
+def test_a_rule_goes_when_words_lift_it_that_name_what_it_is_about(rule: str, lifting: str) -> None:
+    assert later(rule, lifting).constraints == ()
+
+
+@pytest.mark.parametrize(("rule", "words"), SIMILAR)
+def test_a_rule_stays_when_words_permit_something_else(rule: str, words: str) -> None:
+    record = later(rule, words)
+    assert any(entry.startswith(rule) for entry in record.constraints)
+    assert words in render(record)
+
+
+def test_a_rule_that_is_lifted_in_part_is_told_with_the_words_that_lift_it() -> None:
+    both = "Never touch src/legacy.py, and never push to main."
+    lifting = "You may touch src/legacy.py now."
+    turns = [user(f"Begin. {both}"), assistant("OK."), user(f"Go on. {lifting}"), assistant("OK.")]
+    record = told(turns)
+    assert record.constraints == (f"{both} {lifting}",)
+    for number in range(3):
+        record = told([user(f"Look at gate {number}."), assistant("It is sound.")], record)
+        assert record.constraints == (f"{both} {lifting}",)
+
+
+CORRECTED = [
+    (
+        "The production database is called orion-7 and listens on 5499.",
+        "Correction: the production database listens on 5501.",
+    ),
+    (
+        "Turn 3. The bucket is called kilo and has 9 files.",
+        "Turn 20. Correction: the bucket is called lima.",
+    ),
+    ("The deadline is May 4.", "The deadline has moved to May 11."),
+    ("Always use tabs in new files.", "Use spaces instead of tabs from now on."),
+    ("The port of the relay is 8080, its name is kilo.", "The port of the relay is 9090."),
+    (
+        "Die Datenbank heißt orion-7 und hört auf Port 5499.",
+        "Korrektur: Die Datenbank hört auf Port 5501.",
+    ),
+    ("生产数据库叫做 orion-7，监听端口5499。", "更正：生产数据库监听端口5501。"),
+]
+
+
+@pytest.mark.parametrize(("words", "correction"), CORRECTED)
+def test_what_was_corrected_is_told_only_with_its_correction(words: str, correction: str) -> None:
+    at_once = told([user(words), assistant("OK."), user(correction), assistant("OK.")])
+    for record in (at_once, later(words, correction), told([user("Go on.")], at_once)):
+        entries = (*record.constraints, *record.critical)
+        told_together = [entry for entry in entries if words in entry]
+        assert [entry.endswith(correction) for entry in told_together] == [True], entries
+    for budget in range(150, 600, 15):
+        text = render(later(words, correction, budget))
+        assert words not in text or correction in text, budget
+
+
+REPLACED = [
+    ("The staging host is kilo-3.", "Sorry, I was wrong: the staging host is lima-4."),
+    ("Der Port vom Relay ist 8080.", "Korrektur: der Port vom Relay ist 9090."),
+    ("数据库端口是5499。", "更正：数据库端口是5501。"),
+]
+
+
+@pytest.mark.parametrize(("words", "correction"), REPLACED)
+def test_a_value_that_was_all_that_was_said_gives_way_to_its_correction(
+    words: str, correction: str
+) -> None:
+    assert later(words, correction).critical == (correction,)
+
+
+def test_a_value_of_something_alike_stays() -> None:
+    first, then = "The port of gauge v1 is 8080.", "The port of gauge v2 is 9090."
+    assert later(first, then).critical == (first, then)
+
+
+def test_a_correction_is_kept_when_it_is_corrected_again() -> None:
+    first, then = CORRECTED[0]
+    last = then.replace("5501", "5502")
+    record = told([user(f"{last} Go on."), assistant("Done.")], later(first, then))
+    assert " ".join(record.critical[0].split()) == f"{first} {then} {last}"
+
+
+def test_a_rule_that_is_set_again_after_it_was_lifted_stands() -> None:
+    rule, lifting = LIFTED[0]
+    record = told([user(f"{rule} Go on."), assistant("Done.")], later(rule, lifting))
+    assert record.constraints == (rule,)
+
+
 def filled(section: str) -> st.SearchStrategy[tuple[str, ...]]:
     """Entries that a record can have, each of them different from the others."""
     topics = ("parser", "upload", "invoice", "harbor", "schema", "journal", "sluice")

@@ -167,7 +167,7 @@ def _report(
     kept = tuple(places[at] for at in chosen.kept)
     # Tokens are judged by the plan; of others only bytes and images can be over their limits.
     over = replace(policy.budget, tokens=load.tokens).exceeded(load)
-    around = words_of((*frame.head, *frame.kept, *frame.tail))
+    window = f"{built.text}\n{words_of((*frame.head, *frame.kept, *frame.tail))}"
     missing = "there was no room for a summary: nothing stands for what was folded"
     return Report(
         tokens_before=plan.weight,
@@ -180,7 +180,7 @@ def _report(
         cuts=Cuts(chosen.head, tail, kept, chosen.why, plan.opening),
         pruned=replace(plan.window.counts, truncated=frame.truncated),
         summary=replace(source.report, tokens=context.scale.text(built.text)),
-        audit=audit(source.draft.statements, built.record, f"{built.text}\n{around}"),
+        audit=audit(source.draft.statements, built.record, window, source.draft.outdated),
         warnings=(
             *source.warnings,
             *(f"the window is still over a limit: {each}" for each in over),

@@ -52,6 +52,8 @@ class Audit:
     """For each kind, how many were looked for and how many are in the window."""
     lost: tuple[Stated, ...] = ()
     """What is only in the store, the newest first, up to two hundred."""
+    superseded: int = 0
+    """Statements that are not looked for, since later words of users took them back."""
 
     def as_json(self) -> dict[str, object]:
         """Return the figures as plain JSON values."""
@@ -62,7 +64,9 @@ class Audit:
         return figures | {"kinds": kinds, "lost": list(map(asdict, self.lost))}
 
 
-def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
+def audit(
+    statements: Sequence[Statement], record: str, window: str, outdated: Sequence[str] = ()
+) -> Audit:
     """Return how many of the statements stand in the record, and in the whole window."""
     wanted = [each for each in statements if each.kind in _ASKED_FOR]
     summary, rest = Passages(record), Passages(window.removeprefix(record))
@@ -77,6 +81,7 @@ def audit(statements: Sequence[Statement], record: str, window: str) -> Audit:
         retained=len(wanted) - len(lost),
         kinds=tuple((kind.value, times, times - gone[kind]) for kind, times in kinds),
         lost=tuple(Stated(each.kind.value, each.text) for each in reversed(lost[-_LISTED:])),
+        superseded=len({*outdated}.difference(each.text for each in statements)),
     )
 
 

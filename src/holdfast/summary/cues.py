@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from holdfast.summary.tracing import stems
+from holdfast.summary.tracing import folded, stems
 
 _WORD_BYTES, _SIGN_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_", b"0123456789@"
 _TO_WORDS = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
@@ -63,17 +63,6 @@ class Wording:
         return self.pattern.search(plain) is not None
 
 
-CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?: not|n't)?|do not|don't|make sure|prefer|avoid|instead of|only"
-    r"|without|should(?: not|n't)|no (?:longer|more) than|at (?:least|most)|niemals?|immer|nicht"
-    r"|muss|darf|nur|keine?|vermeide|jamais|toujours|ne pas|doit|uniquement|évite[rz]?|surtout"
-    r"|nunca|siempre|debe|solamente|evita|sempre|não|deve|apenas|somente|evite|никогда|всегда"
-    r"|нельзя|должн[аоы]|должен|только|не)\b|不要|必须|禁止|不能|只能|始终|永远|务必|请勿|不得|不准"
-    r"|優先|优先|してはいけない|しないで|必ず|常に|だけ使|なければならない|避けて|하지 ?마|반드시"
-    r"|항상|절대|금지|만 사용|해야",
-    re.IGNORECASE,
-)
-"""What makes a rule of a sentence, and says nothing of what the rule is about."""
 DECISION = Wording(
     "decided decision use go keep chose chosen opted going rather instead root because reason trade"
     " tradeoff turns entschieden entscheidung stattdessen weil ursache choisi parce cause decidido"
@@ -189,6 +178,19 @@ REVOKES = Wording(
     r"|不再(?:禁止|限制)|(?<!不)允许|してもいい|해도 돼",
 )
 """What a user says to lift a rule."""
+REPLACES = Wording(
+    "correction korrektur wrong moved changed instead rather from longer not statt anstatt ab von"
+    " nicht sondern geirrt verschoben lieu partir lugar vez ya",
+    r"\b(?:correction|korrektur|corrección|correção|исправление) ?[:,]|\bi was wrong\b"
+    r"|\b(?:has|have|was|were) (?:been )?(?:moved|changed) to\b|\b(?:instead of|rather than)\b"
+    r"|\bfrom now on\b|\bno longer\b|\bnot (?:\w+ ){1,4}any ?more\b|\b(?:an)?statt\b|\bsondern\b"
+    r"|\bab (?:jetzt|sofort)\b|\bvon nun an\b|\bnicht mehr\b|\bmich geirrt\b|\bverschoben auf\b"
+    r"|\bau lieu d[e']|\bdésormais\b|suis trompée?\b|\b[aà] partir de (?:maintenant|ahora|agora)\b"
+    r"|\be[nm] (?:lugar|vez) de\b|\bya no\b|\bme equivoqué\b|\bnão mais\b|вместо|отныне|больше не"
+    r"|更正|改[为成用]|换成|而不是|不再|从现在(?:起|开始)|我[说搞弄]错了|訂正|代わりに|ではなく"
+    r"|これからは|정정|대신|앞으로|더 ?이상",
+)
+"""What a user says to put something in the place of what was said before."""
 DEFERS = Wording(
     "later afterwards back yet go continue proceed stuck blocked nicht hange plus luego depois"
     " tarde puedo nachher",
@@ -358,18 +360,43 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 """What says that a value is another one now; it is no part of what has the value."""
+_ASIDE = re.compile(
+    r"\b(?:the|an?|to|at|in|on|of|for|by|it|its|that|this|you|please|now|again|rules?|never|not|do"
+    r"|don't|no|must|touch|change|edit|modify|alter|forget|das|die|der|de[mnrs]|im|am|an|zum|zur|vom"
+    r"|von|du|bitte|nie|niemals|nicht|jetzt|nun|wieder|fass|anfassen|ändere?|ändern|le|la|les|el|los"
+    r"|las|d[eou]|l|à|ne|pas|touche[rz]?|modifie[rz]?|tocar|toques?|cambi(?:ar|es)|não|mude|mudar)\b"
+    r"|不要|不能|禁止|请勿|不得|不准|[修更]改|改动|触碰|关于|现在|的(?=\s|$)|了(?=\W*$)",
+    re.IGNORECASE,
+)
+"""What a rule and the words that lift it, or two names of a value, need not have in common."""
 
 
 @lru_cache(maxsize=16_384)
-def given_value(sentence: str) -> tuple[str, str] | None:
-    """Return what a sentence gives a value to, and the value: "the port is 80", "端口是 80"."""
+def named_in(sentence: str) -> tuple[str, ...]:
+    """Return what a rule, what lifts it or what has a value names: "a.py" and "a.js" are two."""
+    plain = folded(sentence).replace("\u2019", "'")
+    for aside in (REVOKES.pattern, DROPS.pattern, REPLACES.pattern, _CORRECTS, _ASIDE):
+        plain = aside.sub(" ", plain)
+    return tuple(re.findall(r"\w(?:[^\s,;!?\uff0c。\uff1b\uff01\uff1f]*[\w+#])?", plain))
+
+
+@lru_cache(maxsize=16_384)
+def given_value(sentence: str) -> tuple[str, str, bool] | None:
+    """Return what has a value, as in "端口是 80", the value, and whether that is all it says."""
     words = words_in(sentence)
     if len(sentence) > _LONGEST or (words is not None and _SIGN not in words):
         return None
     if not (found := _GIVEN.search(sentence)):
         return None
     subject = _CORRECTS.sub(" ", sentence[: found.start()])
-    return (subject, found[1]) if stems(subject) else None
+    is_all = not stems(sentence[found.end() :])
+    return (subject, found[1], is_all) if stems(subject) else None
+
+
+@lru_cache(maxsize=16_384)
+def takes_back(sentence: str) -> bool:
+    """Say whether a user's sentence lifts, drops or replaces something that was said before."""
+    return any(cue.stands_in(sentence) for cue in (REVOKES, DROPS, REPLACES, RECONSIDERS))
 
 
 def is_said_of(sentence: str) -> bool:

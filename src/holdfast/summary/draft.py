@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
-from holdfast.summary.cues import is_question, is_standing_rule, is_value
+from holdfast.summary.cues import is_question, is_standing_rule, is_value, takes_back
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection
 from holdfast.summary.standing import Standing, current, is_concluded
@@ -155,9 +155,11 @@ class _Entries:
             replace(each, section=section, entry=key, order=order, origin=origin)
             for order, each in enumerate(found or [Statement(StatementKind.DETAIL, entry)])
         ]
+        # What was done is not told without its ask, nor words without those that took them back.
         if number and words[:1] in QUOTES:
-            # What was done is not told without the ask that it begins with.
             told[0] = replace(told[0], is_head=True)
+        elif section in ("constraints", "critical") and takes_back(told[-1].text):
+            told[-1] = replace(told[-1], is_head=True)
         self.wholes[section, key] = entry, len(told)
         return told
 
@@ -205,8 +207,7 @@ class _Drafting:
             known = turns_told(self._answer, self._turns, repeated, first)
             beside = [*now.state(), *now.blocked(), *joining(story, known), *files]
             every = [*task, *written, *uncovered(beside, covered, dict(repeated.values()))]
-        statements = current(every, self._job.fresh)
-        standing = set(map(id, statements))
+        statements, outdated = current(every, self._job.fresh)
         # What the turns tell was redacted before it was cut.
         texts = [each.text for each in statements if each.message < 0]
         safe = iter(redact_all(texts, self._job.redact))
@@ -221,9 +222,8 @@ class _Drafting:
             for number, turn in enumerate(self._turns, first)
             if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
         ]
-        outdated = tuple(each.text for each in every if id(each) not in standing)
         weighted = tuple(self._weighted(shown))
-        return RecordDraft(weighted, self._entries.wholes, tuple(questions), outdated)
+        return RecordDraft(weighted, self._entries.wholes, tuple(questions), tuple(outdated))
 
     def _continued(
         self, earlier: list[Statement], story: list[Statement], first: int

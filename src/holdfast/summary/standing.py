@@ -21,7 +21,7 @@ from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
-from holdfast.summary.story import USER, narrates
+from holdfast.summary.story import PLACES, USER, narrates
 from holdfast.summary.tracing import marks, overlap, stems
 from holdfast.summary.turns import Remark
 from holdfast.transcript import Role, newest_user, said_at
@@ -60,8 +60,9 @@ BEGUN = "Asked before, not concluded: "
 """How an entry begins that tells an ask which another one interrupted."""
 _SHOWN, _MOST = 200, 40
 """Bytes of an ask that is open, and how many are held open at a time, the newest."""
-_WHOLLY = 10
-"""What it counts when an ask has all that a sentence is about."""
+_WHOLLY, _PARTLY = 10, 2
+"""What it counts when one has all that another is about, and when it is surely about some of it."""
+_HOLDING = (StatementKind.CONSTRAINT, StatementKind.VALUE)
 
 
 class Standing:
@@ -267,41 +268,56 @@ class Standing:
             yield self._alone(StatementKind.OPEN, text, "remaining")
 
 
-def current(statements: Sequence[Statement], fresh: int = 0) -> list[Statement]:
-    """Return the statements without rules and values that later words of a user took back.
+def current(statements: Sequence[Statement], fresh: int) -> tuple[list[Statement], set[str]]:
+    """Return what stands after the later words of users, and the words that are outdated.
 
-    A rule goes when it is dropped or lifted by words that are about most of what it is about; a
-    value when the same subject gets another. Words before the message `fresh` were weighed when
-    the record before this one was written.
+    In doubt both stand: what takes back follows what it is about in the same entry, which is not
+    told without it. Words before `fresh` were weighed when the record before this was written.
     """
-    gone: set[int] = set()
-    standing: list[int] = []
-    rule, value = StatementKind.CONSTRAINT, StatementKind.VALUE
+    now, gone, outdated, standing = list(statements), set[int](), set[str](), list[int]()
     for at, each in enumerate(statements):
-        text = each.text
-        is_users = each.label == USER or each.kind in (rule, value)
-        if is_users and each.origin is Origin.TURNS and not 0 <= each.message < fresh:
-            known = [(place, statements[place].text) for place in standing[-_LOOKED_AT:]]
-            lifting = next((c for c in (cues.REVOKES, cues.DROPS) if c.stands_in(text)), None)
-            if lifting is not None:
-                about = lifting.pattern.sub(" ", text)
-                alike = {
-                    place: overlap(about, cues.CONSTRAINT.sub(" ", words))
-                    for place, words in known
-                    if words != text
-                }
-                most = max(alike.values(), default=0.0)
-                gone |= {place for place, share in alike.items() if share == most >= _ALIKE}
-            if new := cues.given_value(text):
-                subject = stems(new[0])
-                for place, words in known:
-                    old = cues.given_value(words)
-                    first = stems(old[0]) if old and old[1] != new[1] else frozenset[str]()
-                    if len(first & subject) >= _SAME * len(first | subject):
-                        gone.add(place)
-        if each.kind in (rule, value, StatementKind.DECISION) and each.section != "actions":
+        says = (each.label == USER or each.kind in _HOLDING) and not cues.is_question(each.text)
+        if says and each.origin is Origin.TURNS and not 0 <= each.message < fresh:
+            weighs = cues.takes_back(each.text) or cues.given_value(each.text)
+            known = set(standing[-_LOOKED_AT:] if weighs else ()) - gone
+            taken = {place: _taken_back(now[place], each.text) for place in known}
+            gone |= {place for place, share in taken.items() if share == _WHOLLY}
+            share, place = max(((taken[at], at) for at in known - gone), default=(0, 0))
+            if share:
+                old = now[place]
+                outdated.add(old.text)
+                # What an earlier record told stands whole, and more of it on a line of its own.
+                line = old.order + (PLACES if old.origin is Origin.EARLIER else 1)
+                now[at] = replace(old, text=each.text, order=line, is_head=True, origin=each.origin)
+        if now[at].kind in (*_HOLDING, StatementKind.DECISION) and now[at].section != "actions":
             standing.append(at)
-    return [each for at, each in enumerate(statements) if at not in gone]
+    left = [each for at, each in enumerate(now) if at not in gone]
+    return left, outdated | {now[at].text for at in gone}.difference(each.text for each in left)
+
+
+def _taken_back(old: Statement, text: str) -> int | float:
+    """Return how much of what stands later words of a user take back: `_WHOLLY`, or less.
+
+    They lift a rule by naming what it names and no more, and replace a value that is all that was
+    said: a prohibition or a value that is lost costs more than one that is told beside them.
+    """
+    holds = old.kind in _HOLDING
+    new, known = cues.given_value(text), cues.given_value(old.text)
+    if old.text == text:
+        return _WHOLLY * holds
+    if new and known and new[1] != known[1] and cues.named_in(new[0]) == cues.named_in(known[0]):
+        return _WHOLLY if known[2] else _PARTLY * holds
+    if not cues.takes_back(text):
+        return 0
+    lifts, named, whole = cues.REVOKES.stands_in(text), cues.named_in(text), cues.named_in(old.text)
+    if lifts and old.kind is StatementKind.CONSTRAINT and named and set(named) <= set(whole):
+        return _WHOLLY if named == whole else _PARTLY
+    about, words = " ".join(named), " ".join(whole)
+    share = overlap(about, words)
+    if not holds:
+        return _WHOLLY * (share >= _SAME and (lifts or cues.DROPS.stands_in(text)))
+    # One word that both have, as "use", says nothing.
+    return share * (share >= _ALIKE and len(stems(about) & stems(words)) > 1)
 
 
 def open_asks(turns: Sequence[Turn], before: Record) -> list[Statement]:
