@@ -125,3 +125,32 @@ def test_what_a_model_wrote_in_any_form_stands_whole_in_the_window(form: str, wi
     assert outcome.report.summary.origin in {"model", "chunked"}
     summary = summary_of(outcome)
     assert [fact for fact in FACTS if fact not in summary] == []
+
+
+@pytest.mark.parametrize("opening", [(), (user("Hello."), assistant("Hi."))])
+def test_a_pinned_message_of_a_user_survives_any_number_of_passes(opening: Transcript) -> None:
+    words = "Column A is the number, column B the tax number, column C the total."
+    window: Transcript = (system("Be careful."), *opening, user(words, pinned=True))
+    window = (*window, assistant("Noted."))
+    for turn in range(6):
+        window = (*window, user(f"Go on with part {turn}."))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", "", "nothing in particular " * 80)
+        window = (*window, assistant(f"Part {turn} is done."))
+        window = compacted(window, Policy(context_length=8_000)).transcript
+        assert [each.text for each in window if each.pinned] == [words]
+
+
+def test_a_value_that_was_pinned_and_corrected_later_is_not_told_as_new() -> None:
+    old, new = "The release date is 2026-12-04.", "Correction: the release date is 2026-12-11."
+    window: Transcript = (system("Be careful."), user("Move the shop."), assistant("Which one?"))
+    window = (*window, user(old, pinned=True), assistant("Noted."), user(new), assistant("Noted."))
+    for turn in range(4):
+        window = (*window, user(f"Go on with part {turn}."))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", f"look at {number}", "nothing in particular " * 80)
+        window = (*window, assistant(f"Part {turn} is done."))
+        outcome = compacted(window, Policy(context_length=8_000))
+        window = outcome.transcript
+        assert isinstance(outcome, Folded)
+        assert read_checkpoint(summary_of(outcome)).record.critical == (new,)
