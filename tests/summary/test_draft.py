@@ -879,10 +879,12 @@ def test_an_ask_that_stayed_while_its_turn_was_folded_stands_before_what_was_don
     )
     ask = user("Now rename the gate everywhere.")
     work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
-    record = record_of(job([ask, *work], previous=before, budget=AMPLE))
+    more = [user("Now count the boats."), assistant("There are 41 boats.")]
+    record = record_of(job([ask, *work, *more], previous=before, budget=AMPLE))
     assert record.actions == (
         before.record.actions[0],
         f'2. User: "{ask.text}"\nEDITED src/gate.py; src/pier.py [tool: Edit]',
+        '3. User: "Now count the boats."\nAssistant: There are 41 boats.',
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value
+from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection
 from holdfast.summary.standing import Standing, current, is_concluded
@@ -235,19 +236,19 @@ class _Drafting:
         actions = [each for each in earlier if each.section == "actions"]
         asked = {each.text: each.entry for each in reversed(actions) if each.label == USER}
         # What somebody else wrote is not told turn by turn.
-        others = {each.entry for each in actions if not each.label}
+        others = {each.entry for each in actions if each.label in {"", UNVERIFIED}}
         without_ask = {each.entry for each in actions} - others.union(asked.values())
         begun, last = self._begun, last_number(self._previous.actions)
         before, cut = set[int](), set[int]()
         for number, turn in enumerate(self._turns, first):
             place, is_older = number - first + 1, turn.place < self._job.fresh
             ask = next(iter(units(turn.asks[0])), "") if turn.asks else ""
-            goes_on = not ask or (last >= place and last in without_ask)
+            goes_on = last not in others if not ask else last >= place and last in without_ask
             if is_older and ask not in asked:
                 begun[number] = place if place in without_ask else next(self._entries.ids)
                 before.add(number)
             elif is_older or (goes_on and last and len(begun) == place - 1):
-                begun[number] = asked[ask] if is_older else last
+                begun[number], last = (asked[ask], last) if is_older else (last, 0)
                 cut.add(number)
         for entry in {*begun.values()} - others:
             self._entries.wholes.pop(("actions", entry), None)
