@@ -143,6 +143,18 @@ def test_a_pinned_message_of_a_user_survives_any_number_of_passes(opening: Trans
         assert [each.text for each in window if each.pinned] == [words]
 
 
+def test_a_second_pin_stands_beside_the_first_and_both_survive() -> None:
+    pins = [user(f"Column {name} is the {name} number.", pinned=True) for name in "ABC"]
+    window: Transcript = (system("Be careful."), user("Move the shop."), assistant("Which one?"))
+    for turn in range(5):
+        window = (*window, *pins[turn : turn + 1], user(f"Go on with part {turn}."))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", "", "nothing in particular " * 80)
+        window = compacted((*window, assistant("Done.")), Policy(context_length=8_000)).transcript
+        kept = [part for each in window if each.pinned for part in each.parts]
+        assert kept == [part for each in pins[: turn + 1] for part in each.parts]
+
+
 def test_a_value_that_was_pinned_and_corrected_later_is_not_told_as_new() -> None:
     old, new = "The release date is 2026-12-04.", "Correction: the release date is 2026-12-11."
     window: Transcript = (system("Be careful."), user("Move the shop."), assistant("Which one?"))

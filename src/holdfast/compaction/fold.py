@@ -225,13 +225,13 @@ def assemble(
     its own: the next pass could not tell pinned words from those that they were merged with.
     Where there is no room for a summary there is none for the note in the system prompt either.
     """
-    before: list[Message] = []
+    pinned: list[Message] = []
     beside: list[Message] = []
     newest = next((each for each in reversed((*kept, *tail)) if is_user_word(each)), None)
     for each in kept:
         is_apart = summary and each.pinned and is_user_word(each) and each is not newest
-        (before if is_apart else beside).append(each)
-    head = (*head[:-1], *_joined((*head[-1:], *before)))
+        (pinned if is_apart else beside).append(each)
+    head = (*head[:-1], *_joined((*head[-1:], *pinned)))
     rest = (*_joined((*beside, *tail[:1])), *tail[1:])
     if not summary:
         return (*head, *rest)
