@@ -226,8 +226,8 @@ class _Drafting:
         weighted = tuple(self._weighted(shown))
         return RecordDraft(weighted, self._entries.wholes, tuple(questions), outdated)
 
-    def _numbered(self, earlier: Sequence[Statement], first: int) -> tuple[set[int], set[int]]:
-        """Return which turns come before what the previous record tells, and which go on there.
+    def _numbered(self, earlier: Sequence[Statement], first: int) -> set[int]:
+        """Number the turns that begin or go on in the previous record; return those before it.
 
         What precedes that record is older: the opening, whose turns were counted when it was
         made, and pinned words. The turn that the last fold cut in two is the last of the record;
@@ -239,7 +239,7 @@ class _Drafting:
         others = {each.entry for each in actions if each.label in {"", UNVERIFIED}}
         without_ask = {each.entry for each in actions} - others.union(asked.values())
         begun, last = self._begun, last_number(self._previous.actions)
-        before, cut = set[int](), set[int]()
+        before = set[int]()
         for number, turn in enumerate(self._turns, first):
             place, is_older = number - first + 1, turn.place < self._job.fresh
             ask = next(iter(units(turn.asks[0])), "") if turn.asks else ""
@@ -247,18 +247,23 @@ class _Drafting:
             if is_older and ask not in asked:
                 begun[number] = place if place in without_ask else next(self._entries.ids)
                 before.add(number)
-            elif is_older or (goes_on and last and len(begun) == place - 1):
-                begun[number], last = (asked[ask], last) if is_older else (last, 0)
-                cut.add(number)
+            elif is_older:
+                begun[number] = asked[ask]
+            elif goes_on and last and len(begun) == place - 1:
+                # Only the first turn after the record can be the rest of one.
+                begun[number], last = last, 0
         for entry in {*begun.values()} - others:
             self._entries.wholes.pop(("actions", entry), None)
-        return before, cut
+        return before
 
     def _continued(
         self, earlier: Sequence[Statement], story: Iterator[Statement], first: int
     ) -> list[Statement]:
         """Put what the turns tell before, into and behind what the previous record tells."""
-        before, cut = self._numbered(earlier, first)
+        before = self._numbered(earlier, first)
+        if not self._begun:
+            return [*earlier, *story]
+        cut = self._begun.keys() - before
         asks = {each.entry: each for each in reversed(earlier) if each.label == USER}
         heads = {id(asks.get(self._begun[number])) for number in cut}
         oldest, newer = list[Statement](), list[Statement]()
