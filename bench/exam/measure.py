@@ -141,7 +141,7 @@ def reading_table(found: Sequence[Sitting]) -> Table:
             starts = range(0, len(turns), stretch or len(turns))
             parts = (brief(turns[at : at + (stretch or len(turns))], redact) for at in starts)
             text = "\n\n".join(
-                f"[{label}]\n{words}" for part in parts for group in part for label, words in group
+                f"[{one.label}]\n{one.text}" for part in parts for group in part for one in group
             )
             tokens += holdfast.estimate_tokens(text)
             answers += [present(text, question.keys) for question in each.questions]

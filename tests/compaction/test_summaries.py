@@ -1,5 +1,6 @@
 """What stands in a window after a compaction: the ledger's share, and a model's answer whole."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from holdfast.compaction import Folded, Outcome, PassContext, Policy, compaction
 from holdfast.redaction import redact
 from holdfast.summary import Written, read_checkpoint
+from holdfast.summary.record import number_of
 from holdfast.testing.builders import assistant, step, system, user
 from holdfast.tokens import Scale
 from holdfast.transcript import Transcript
@@ -142,3 +144,73 @@ def test_a_question_whose_answer_left_the_window_is_told_as_answered() -> None:
     assert told == {500: True, 1_500: False}
     shown = compacted(talk, Policy(fit=1_500)).transcript
     assert shown[-1] == assistant(answer)
+
+
+@pytest.mark.parametrize("opening", [(), (user("Hello."), assistant("Hi."))])
+def test_a_pinned_message_of_a_user_survives_any_number_of_passes(opening: Transcript) -> None:
+    words = "Column A is the number, column B the tax number, column C the total."
+    window: Transcript = (system("Be careful."), *opening, user(words, pinned=True))
+    window = (*window, assistant("Noted."))
+    for turn in range(6):
+        window = (*window, user(f"Go on with part {turn}."))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", "", "nothing in particular " * 80)
+        window = (*window, assistant(f"Part {turn} is done."))
+        window = compacted(window, Policy(context_length=8_000)).transcript
+        assert [each.text for each in window if each.pinned] == [words]
+
+
+def test_a_second_pin_stands_beside_the_first_and_both_survive() -> None:
+    pins = [user(f"Column {name} is the {name} number.", pinned=True) for name in "ABC"]
+    window: Transcript = (system("Be careful."), user("Move the shop."), assistant("Which one?"))
+    for turn in range(5):
+        window = (*window, *pins[turn : turn + 1], user(f"Go on with part {turn}."))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", "", "nothing in particular " * 80)
+        window = compacted((*window, assistant("Done.")), Policy(context_length=8_000)).transcript
+        kept = [part for each in window if each.pinned for part in each.parts]
+        assert kept == [part for each in pins[: turn + 1] for part in each.parts]
+
+
+def test_a_value_that_was_pinned_and_corrected_later_is_not_told_as_new() -> None:
+    old, new = "The release date is 2026-12-04.", "Correction: the release date is 2026-12-11."
+    window: Transcript = (system("Be careful."), user("Move the shop."), assistant("Which one?"))
+    window = (*window, user(old, pinned=True), assistant("Noted."), user(new), assistant("Noted."))
+    for turn in range(4):
+        window = (*window, user(f"Go on with part {turn}."))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", f"look at {number}", "nothing in particular " * 80)
+        window = (*window, assistant(f"Part {turn} is done."))
+        outcome = compacted(window, Policy(context_length=8_000))
+        window = outcome.transcript
+        assert isinstance(outcome, Folded)
+        assert read_checkpoint(summary_of(outcome)).record.critical == (new,)
+
+
+def test_each_turn_is_told_once_and_in_order_however_often_it_is_folded() -> None:
+    asks = ["Migrate all modules of the shop to the new API."]
+    asks += [f"Go on with {name}." for name in ("billing", "dunning", "currency", "exports")]
+    window: Transcript = (system("Be careful."),)
+    for turn, ask in enumerate(asks):
+        rule = "The release is on 2026-12-11. " if turn == 2 else ""
+        window = (*window, user(rule + ask))
+        for number in range(8):
+            window += step(f"c{turn}_{number}", "", f"line {turn} {number} of nothing " * 60)
+        window = (*window, assistant(f"Part {turn} is done."))
+        if turn > 1:
+            outcome = compacted(window, Policy(context_length=10_000))
+            window = outcome.transcript
+            assert isinstance(outcome, Folded)
+            actions = read_checkpoint(summary_of(outcome)).record.actions
+            said = [re.findall(r'User: "(.*)"|Assistant: (.*)', entry) for entry in actions]
+            told = [words for entry in said for words in entry]
+            whole = [
+                pair
+                for at, each in enumerate(asks)
+                for pair in ((each, ""), ("", f"Part {at} is done."))
+            ]
+            # The opening and the newest turns stand in the window.
+            first = whole.index(told[0])
+            assert told == whole[first : first + len(told)]
+            assert first == (turn == 2)
+            assert [number_of(entry) for entry in actions] == [*range(1, len(actions) + 1)]

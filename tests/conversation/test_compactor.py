@@ -286,6 +286,23 @@ def test_one_long_message_does_not_stop_compaction_for_good(tmp_path: Path) -> N
     chat.store.close()
 
 
+def test_a_pin_survives_although_the_opening_ends_with_words_of_the_user(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db", automatic=False)
+    chat.add_user("hello")
+    chat.add_assistant("hi")
+    chat.add_user("Let us begin.")
+    talk(chat, range(2))
+    chat.pin(chat.add_user("The port is 5433, never 5432."))
+    for number in range(6):
+        talk(chat, range(number * 8, number * 8 + 8))
+        assert chat.compress().outcome == "folded"
+        assert any(
+            message.text.endswith("never 5432.")
+            for message in chat.store.window(chat.id).transcript
+        )
+    chat.store.close()
+
+
 def test_a_pin_survives_every_rewriting_of_its_message(tmp_path: Path) -> None:
     chat = begun(tmp_path / "store.db", automatic=False)
     chat.set_system("Be careful.")

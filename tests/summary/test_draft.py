@@ -967,3 +967,55 @@ def test_what_an_earlier_record_told_has_its_share_beside_what_a_model_wrote() -
         "1. Moved the ledger of 1987 to the cellar.",
         "2. Mended the mill.",
     )
+
+
+def test_the_opening_is_told_before_the_turns_that_followed_it() -> None:
+    first = [user("Hello"), assistant("What is to be done?"), user("Count the boats, please.")]
+    before = Checkpoint(
+        Record(
+            actions=(
+                "2. RAN make boats [tool: bash]\nAssistant: 41 boats.",
+                '3. User: "Paint the pier."',
+            )
+        )
+    )
+    asked = [user("Which gate is open?"), assistant("The northern gate is open.")]
+    turns = [*first, assistant("The pier is blue."), *asked]
+    record = record_of(replace(job(turns, previous=before, budget=AMPLE), fresh=len(first)))
+    assert record.actions == (
+        '1. User: "Hello"\nAssistant: What is to be done?',
+        '2. User: "Count the boats, please."\nRAN make boats [tool: bash]\nAssistant: 41 boats.',
+        '3. User: "Paint the pier."\nAssistant: The pier is blue.',
+        '4. User: "Which gate is open?"\nAssistant: The northern gate is open.',
+    )
+    assert record.resolved == ("Answered under Completed Actions: 4",)
+
+
+def test_an_ask_that_stayed_while_its_turn_was_folded_stands_before_what_was_done() -> None:
+    before = Checkpoint(
+        Record(actions=('1. User: "Paint the pier."', "2. EDITED src/gate.py [tool: Edit]"))
+    )
+    ask = user("Now rename the gate everywhere.")
+    work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
+    more = [user("Now count the boats."), assistant("There are 41 boats.")]
+    record = record_of(job([ask, *work, *more], previous=before, budget=AMPLE))
+    assert record.actions == (
+        before.record.actions[0],
+        f'2. User: "{ask.text}"\nEDITED src/gate.py; src/pier.py [tool: Edit]',
+        '3. User: "Now count the boats."\nAssistant: There are 41 boats.',
+    )
+
+
+def test_a_quote_is_told_under_its_turn_and_anew_only_where_no_turn_tells_it() -> None:
+    quoted = "Paint the pier. Take the blue that is left. And no rush."
+    before = Checkpoint(
+        Record(actions=('1. User: "Paint the pier."\nAssistant: It is blue.',)),
+        said=("Who counts the boats?", quoted),
+    )
+    record = record_of(job([user("Thanks, paint the gate")], previous=before, budget=AMPLE))
+    assert record.actions == (
+        '1. User: "Paint the pier. … Take the blue that is left. … And no rush."'
+        "\nAssistant: It is blue.",
+        '2. User: "Who counts the boats?"',
+        '3. User: "Thanks, paint the gate"',
+    )

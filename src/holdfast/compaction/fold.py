@@ -30,6 +30,7 @@ from holdfast.transcript import (
     Thinking,
     ToolCall,
     ToolResult,
+    is_user_word,
     newest_reply,
     newest_user,
     said_at,
@@ -220,16 +221,18 @@ def assemble(
 ) -> Transcript:
     """Return the parts as one transcript in which roles alternate at the joints.
 
+    What a user pinned stands before the summary, which tells of later turns, and in a message of
+    its own: the next pass could not tell pinned words from those that they were merged with.
     Where there is no room for a summary there is none for the note in the system prompt either.
     """
-    joined: list[Message] = []
-    for message in (*kept, *tail[:1]):
-        # What stood between two user messages was folded, so they are one now.
-        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
-            joined[-1] = merged(joined[-1], message)
-        else:
-            joined.append(message)
-    rest = (*joined, *tail[1:])
+    pinned: list[Message] = []
+    beside: list[Message] = []
+    newest = next((each for each in reversed((*kept, *tail)) if is_user_word(each)), None)
+    for each in kept:
+        is_apart = summary and each.pinned and is_user_word(each) and each is not newest
+        (pinned if is_apart else beside).append(each)
+    head = (*head[:-1], *_joined((*head[-1:], *pinned)))
+    rest = (*_joined((*beside, *tail[:1])), *tail[1:])
     if not summary:
         return (*head, *rest)
     opening = noted(head)
@@ -246,6 +249,17 @@ def assemble(
         return (*opening, _with_summary(after, part), *rest[1:])
     role = Role.ASSISTANT if before is Role.USER else Role.USER
     return (*opening, Message(role, (part,), synthetic=Synthetic.SUMMARY), *rest)
+
+
+def _joined(messages: Iterable[Message]) -> list[Message]:
+    """Return the messages with users' that follow each other as one: what stood between is gone."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and message.role is Role.USER and joined[-1].role is Role.USER:
+            joined[-1] = merged(joined[-1], message)
+        else:
+            joined.append(message)
+    return joined
 
 
 def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:

@@ -359,7 +359,8 @@ def _settled(plan: CompactionPlan, policy: Policy, context: PassContext) -> Enou
     if folded:
         rules = sum(it.weights[at] for at in it.rules)
         # A head that an earlier pass kept is light; more before a summary is not its doing.
-        head = it.weight(plan.cut.head, fresh) - rules
+        pins = sum(it.weights[at] for at in plan.cut.kept if at < fresh and at not in it.rules)
+        head = it.weight(plan.cut.head, fresh) - rules - pins
         if plan.bare.previous is None or head > policy.head_tokens:
             return None
         roomy = int(policy.target_tokens * SOFT_CEILING) if before <= limit else 0

@@ -83,8 +83,11 @@ def ensure_valid(after: Transcript, before: Transcript) -> None:
 
 
 def merged(first: Message, second: Message) -> Message:
-    """Return two messages of one role as one: plain words with a blank line between them."""
-    if _is_plain(first) and _is_plain(second):
+    """Return two messages of one role as one: plain words with a blank line between them.
+
+    What is pinned keeps its parts, by which a store knows it again.
+    """
+    if _is_plain(first) and _is_plain(second) and not second.pinned:
         return replace(second, parts=(Text(f"{first.text}\n\n{second.text}"),))
     return replace(second, parts=first.parts + second.parts, form="parts")
 

@@ -148,12 +148,18 @@ def pieces_of(entries: tuple[Entry, ...], result: Transcript, *, at: int) -> tup
         for mark in _marks(entry.message):
             # What was rewritten before stands for what was said.
             owners.setdefault(mark, entry.stands_for or entry.id)
+    pins = {each.stands_for or each.id for each in entries if each.message.pinned}
+
+    def stood_for(owned: list[int]) -> int | None:
+        # Where words were put beside pinned ones, it is those that a pin is known by.
+        return next((each for each in owned if each in pins), next(iter(owned), None))
+
     return tuple(
         same.get(id(message))
         or Draft(
             message=message,
             at=at,
-            stands_for=next((owners[mark] for mark in _marks(message) if mark in owners), None),
+            stands_for=stood_for([owners[mark] for mark in _marks(message) if mark in owners]),
         )
         for message in result
     )

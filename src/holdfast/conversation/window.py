@@ -199,7 +199,7 @@ class LiveWindow:
             self._engine.forget_weights()
         elif read.entries or state.head != known:
             self._extend(read.entries, state.head)
-        if state.pins != self._pins:
+        if read.is_whole or state.pins != self._pins:
             # A pin changes no generation, whoever sets it. What a compaction has rewritten is
             # pinned when the message is that it stands for.
             self._pins = state.pins

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
-from holdfast.summary.cues import is_question, is_standing_rule, is_value, takes_back
+from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value, takes_back
+from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection
 from holdfast.summary.standing import Standing, current, is_concluded
@@ -104,7 +105,7 @@ class RecordDraft:
         sections: dict[str, list[str]] = {name: [] for name in HEADINGS}
         # Entries without a number stand as they came, before those that have one.
         for name, entry in sorted(entries, key=lambda place: (place[1] > 0, abs(place[1]))):
-            members = entries[name, entry]
+            members = sorted(entries[name, entry], key=lambda each: each.order)
             # Our own lines of a turn may follow those that others wrote.
             own = sum(each.order < PLACES for each in members)
             whole, size = self.wholes.get((name, entry), ("", -1))
@@ -116,7 +117,7 @@ class RecordDraft:
                 text = entry_text(members) + (f" (see {entry // PLACES})" if entry > 0 else "")
             sections[name].append(text)
         told = {each.entry for each in chosen if each.label == ASSISTANT}
-        answered = [str(number) for number in self.questions if number in told]
+        answered = [str(number) for number in self.questions if number in told and number > 0]
         if answered:
             sections["resolved"].append(f"{_ANSWERED} {', '.join(answered)}")
         return Record(**{name: tuple(found) for name, found in sections.items()})
@@ -185,19 +186,19 @@ class _Drafting:
         rarity = self._entries.rarity
         now = Standing(self._job, self._turns, rarity, self._entries.ids)
         before = self._previous if self._answer is None else self._answer
-        history = list(now.past()) if self._answer is None else []
+        earlier = list(self._earlier()) if self._answer is None else []
+        history = [*now.past(), *self._quoted(earlier)] if self._answer is None else []
         last = last_number(before.actions)
+        for number, entry in enumerate(history, last + 1):
+            earlier += self._entries.parted(f"{number}. {entry}", "actions")
         first = last + len(history) + 1
         task = list(now.task())
         # A task that is told at length is told once.
         told = "" if now.stands_below else letters(" ".join(each.text for each in task))
         story = self._sorted_out(story_of(self._turns, first, rarity), told)
         if self._answer is None:
-            earlier = list(self._earlier())
-            for number, entry in enumerate(history, last + 1):
-                earlier += self._entries.parted(f"{number}. {entry}", "actions")
-            earlier, story = self._continued(earlier, list(story), first)
-            every = [*task, *now.goal(), *now.state(), *now.open(), *earlier, *story, *now.files()]
+            standing = (*now.goal(), *now.state(), *now.open())
+            every = [*task, *standing, *self._continued(earlier, story, first), *now.files()]
         else:
             newer = [turn for turn in self._turns if turn.place >= self._job.fresh]
             repeated = asks_repeated(self._answer, newer)
@@ -218,45 +219,90 @@ class _Drafting:
             for each in statements
         ]
         questions = [
-            self._begun.get(number, number)
+            self._begun.get(number, number - len(self._begun))
             for number, turn in enumerate(self._turns, first)
             if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
         ]
         weighted = tuple(self._weighted(shown))
         return RecordDraft(weighted, self._entries.wholes, tuple(questions), tuple(outdated))
 
-    def _continued(
-        self, earlier: list[Statement], story: list[Statement], first: int
-    ) -> tuple[list[Statement], list[Statement]]:
-        """Put more of a turn that the previous record tells of under the number that it has there.
+    def _numbered(self, earlier: Sequence[Statement], first: int) -> set[int]:
+        """Number the turns that begin or go on in the previous record; return those before it.
 
-        The words of the user stayed in the window while the turn went on; what came of them since
-        is a turn without an ask.
+        What precedes that record is older: the opening, whose turns were counted when it was
+        made, and pinned words. The turn that the last fold cut in two is the last of the record;
+        what came of it since has no ask, or one that stayed in the window until now.
         """
-        asked = {each.text: each for each in reversed(earlier) if each.label == USER}
-        begun, heads = self._begun, set[int]()
+        actions = [each for each in earlier if each.section == "actions"]
+        asked = {each.text: each.entry for each in reversed(actions) if each.label == USER}
+        # What somebody else wrote is not told turn by turn.
+        others = {each.entry for each in actions if each.label in {"", UNVERIFIED}}
+        without_ask = {each.entry for each in actions} - others.union(asked.values())
+        begun, last = self._begun, last_number(self._previous.actions)
+        before = set[int]()
+        for number, turn in enumerate(self._turns, first):
+            place, is_older = number - first + 1, turn.place < self._job.fresh
+            ask = next(iter(units(turn.asks[0])), "") if turn.asks else ""
+            goes_on = last not in others if not ask else last >= place and last in without_ask
+            if is_older and ask not in asked:
+                begun[number] = place if place in without_ask else next(self._entries.ids)
+                before.add(number)
+            elif is_older:
+                begun[number] = asked[ask]
+            elif goes_on and last and len(begun) == place - 1:
+                # Only the first turn after the record can be the rest of one.
+                begun[number], last = last, 0
+        for entry in {*begun.values()} - others:
+            self._entries.wholes.pop(("actions", entry), None)
+        return before
+
+    def _continued(
+        self, earlier: Sequence[Statement], story: Iterator[Statement], first: int
+    ) -> list[Statement]:
+        """Put what the turns tell before, into and behind what the previous record tells."""
+        before = self._numbered(earlier, first)
+        if not self._begun:
+            return [*earlier, *story]
+        cut = self._begun.keys() - before
+        asks = {each.entry: each for each in reversed(earlier) if each.label == USER}
+        heads = {id(asks.get(self._begun[number])) for number in cut}
+        oldest, newer = list[Statement](), list[Statement]()
         for each in story:
-            if each.is_head and each.message < self._job.fresh and each.text in asked:
-                begun[each.entry] = asked[each.text].entry
-                heads.add(id(asked[each.text]))
-        for number in list(begun):
-            after = self._turns[number - first + 1 :][:1]
-            if after and not after[0].asks:
-                begun[number + 1] = begun[number]
-        goes_on: list[Statement] = []
-        for each in story:
-            number, order = (each.entry, 0) if each.section == "actions" else see(each.entry)
-            if number not in begun:
-                goes_on.append(each)
-            elif each.section != "actions":
-                goes_on.append(replace(each, entry=begun[number] * PLACES + order))
+            is_deed = each.section == "actions"
+            number, order = (each.entry, each.order) if is_deed else see(each.entry)
+            entry = self._begun.get(number, number - len(self._begun))
+            if not number:
+                newer.append(each)
+            elif not is_deed:
+                newer.append(replace(each, entry=entry * PLACES + order))
+            elif number in before:
+                oldest.append(replace(each, entry=entry, order=order - PLACES))
+            elif number not in cut:
+                newer.append(replace(each, entry=entry))
             elif each.label != USER:
-                known, place = begun[number], each.order + PLACES
-                goes_on.append(replace(each, entry=known, order=place, is_head=False))
-        for number in begun.values():
-            self._entries.wholes.pop(("actions", number), None)
-        marked = [replace(each, is_head=True) if id(each) in heads else each for each in earlier]
-        return marked, goes_on
+                newer.append(replace(each, entry=entry, order=order + PLACES, is_head=False))
+            elif entry not in asks:
+                newer.append(replace(each, entry=entry, order=order - PLACES))
+        marked = (replace(each, is_head=True) if id(each) in heads else each for each in earlier)
+        return [*oldest, *marked, *newer]
+
+    def _quoted(self, earlier: list[Statement]) -> Iterator[str]:
+        """Put the rest of words that were quoted under their turn; yield what no turn tells."""
+        asks: dict[int, list[Statement]] = {}
+        for each in earlier:
+            if each.label == USER:
+                asks.setdefault(each.entry, []).append(each)
+        for words in reversed(self._job.previous.said) if self._job.previous else ():
+            said = units(words)
+            # What of their rules and values still holds, the record tells.
+            kept = [unit for unit in said if not is_said_of(unit)]
+            own = [told for told in asks.values() if all(each.text in said for each in told)]
+            if kept and not own:
+                yield f'{USER}: "{" ".join(kept)}"'
+            for unit in kept if own else ():
+                if all(each.text != unit for each in own[-1]):
+                    self._entries.wholes.pop(("actions", own[-1][0].entry), None)
+                    earlier.append(replace(own[-1][-1], text=unit))
 
     def _sorted_out(self, story: Iterator[Statement], task: str) -> Iterator[Statement]:
         """Yield the story, with what belongs to another section in that section."""

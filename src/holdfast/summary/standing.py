@@ -110,10 +110,6 @@ class Standing:
         for line in self._previous.state:
             if line.partition(": ")[0] not in _STATES:
                 yield f"Stood then: {line}"
-        for words in reversed(self._job.previous.said) if self._job.previous else ():
-            # What of their rules and values still holds, the record tells.
-            if kept := " ".join(unit for unit in units(words) if not cues.is_said_of(unit)):
-                yield f'{USER}: "{kept}"'
 
     @cached_property
     def stands_below(self) -> bool:
