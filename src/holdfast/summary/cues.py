@@ -362,6 +362,7 @@ _CORRECTS = re.compile(
 """What says that a value is another one now; it is no part of what has the value."""
 _ASIDE = re.compile(
     r"\b(?:the|an?|to|at|in|on|of|for|by|it|its|that|this|you|please|now|again|rules?|never|not|do"
+    r"|(?:careful|note|attention|important|reminder|remember|achtung|wichtig|hinweis)(?= ?:)"
     r"|don't|no|must|touch|change|edit|modify|alter|forget|das|die|der|de[mnrs]|im|am|an|zum|zur|vom"
     r"|von|du|bitte|nie|niemals|nicht|jetzt|nun|wieder|fass|anfassen|ändere?|ändern|le|la|les|el|los"
     r"|las|d[eou]|l|à|ne|pas|touche[rz]?|modifie[rz]?|tocar|toques?|cambi(?:ar|es)|não|mude|mudar)\b"
