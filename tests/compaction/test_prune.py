@@ -118,10 +118,10 @@ def test_arguments_that_are_not_json_pass_unchanged() -> None:
     assert prune((message,), CONTEXT, protected=1).transcript == (message,)
 
 
-def test_messages_that_will_be_folded_are_counted_and_not_rewritten() -> None:
+def test_messages_that_will_be_folded_are_neither_rewritten_nor_counted() -> None:
     transcript = (*step("a", "make", LONG_TEXT), *step("b", "make", LONG_TEXT + "!"))
     pruned = prune(transcript, CONTEXT, protected=4, only={3})
-    assert pruned.counts == PrunedCounts(summarised=2)
+    assert pruned.counts == PrunedCounts(summarised=1)
     assert pruned.transcript[:3] == transcript[:3]
     assert texts(pruned.transcript)[1] == "[bash: make (40 lines)]"
 

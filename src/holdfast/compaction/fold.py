@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from holdfast.compaction.policy import PassContext
     from holdfast.compaction.report import SummaryReport
     from holdfast.summary import RecordDraft, Statement
+    from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
 _WORTH_USING = 50
@@ -63,6 +64,8 @@ _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
 it has all of it."""
 _EDITS = ("EDITED|", "WROTE|")
+_BESIDE = 60
+"""Tokens of the line that says how a summary was written, and of headings beside its record."""
 _JOINTS = 12
 """Tokens for the headings of what stands beside the record."""
 
@@ -115,7 +118,7 @@ def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> F
     still wait. Where everything is told and room is left, the tail is made longer.
     """
     goal = min(plan.shares.limit, plan.weight - 1)
-    built = _build(_frame(plan, context), source, context, goal)
+    built = _build(_filled(plan, source, context, goal), source, context, goal)
     bare_frames = _bare_frames(plan, context) if plan.shares.strict else iter(())
     while built.weight > goal or not built.text:
         frame = next(bare_frames, None)
@@ -124,15 +127,6 @@ def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> F
         bare = _build(frame, source, context, goal)
         if built.weight > goal or bare.text:
             built = bare
-    for _ in range(_GROWTHS if plan.shares.strict and not built.frame.is_bare else 0):
-        spare = goal - built.weight
-        if spare <= max(_WORTH_USING, goal // 20):
-            break
-        longer = grow(built.frame.plan, spare, context)
-        grown = _build(_frame(longer, context), source, context, goal)
-        if grown.weight > goal or grown.weight <= built.weight or not grown.text:
-            break
-        built = grown
     frame, window = built.frame, built.transcript
     if built.weight > plan.shares.limit:
         cropped = truncate(window, plan.shares.limit, context)
@@ -141,13 +135,36 @@ def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> F
     return replace(built, frame=frame, transcript=signed(window, context.sign))
 
 
+def _filled(plan: CompactionPlan, source: SummarySource, context: PassContext, goal: int) -> Frame:
+    """Return what stands around the summary, with a strict tail that takes what it does not need.
+
+    What everything weighs that there is to tell is known before any of it is written. What then
+    stands in the tail need not be told, so that more is left.
+    """
+    frame, count = _frame(plan, context), source.count
+    beside = min(count(render_live(source.live)), plan.shares.live) + _BESIDE
+    for _ in range(_GROWTHS if plan.shares.strict else 0):
+        told = source.draft.most_tokens(count, frame.shown)
+        spare = goal - _fixed(frame, context.scale) - beside - told
+        if spare <= max(_WORTH_USING, goal // 20):
+            break
+        frame = _frame(grow(frame.plan, spare, context), context)
+    return frame
+
+
+def _fixed(frame: Frame, scale: Scale) -> int:
+    """Return what the window weighs without the words of its summary."""
+    note = note_weight(frame.head, scale) if frame.head else 0
+    without = repair(assemble(frame.head, "", frame.kept, frame.tail))
+    return scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
+
+
 def _build(frame: Frame, source: SummarySource, context: PassContext, goal: int) -> Fold:
     """Build the window once; again only where its words weigh more together than apart."""
     scale, shares = context.scale, frame.plan.shares
     around = words_of((*frame.kept, *frame.tail))
     without = repair(assemble(frame.head, "", frame.kept, frame.tail))
-    note = note_weight(frame.head, scale) if frame.head else 0
-    fixed = scale.total(without) + SUMMARY_TOKENS + MESSAGE_TOKENS + note
+    fixed = _fixed(frame, scale)
     wish, least = goal, 0
     if not shares.strict:
         wish = max(int((shares.record + shares.said + shares.live) * 1.1), LEAST)
@@ -318,7 +335,8 @@ def _compose(
     room = int(left * (1 - of_ledger))
     if not shares.strict:
         room = min(max(shares.record, LEAST), room)
-    record, chosen = draft.record(room, count, shown)
+    choice = draft.selection(room, count, shown)
+    record, chosen = draft.fitted(choice, room)
     if not record:
         return "", ""
     written = render(record)
@@ -337,9 +355,10 @@ def _compose(
         around=around,
     )
     spare = proof_room - count(proof)
-    if shares.strict and spare > _JOINTS:
+    if shares.strict and spare > _JOINTS and not choice.is_all:
         # Where few names are left to tell, the record takes what they do not need.
-        record, _ = draft.record(room + spare, count, shown)
+        choice.extend(spare)
+        record, _ = draft.fitted(choice, room + spare)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
     return context.redact(text), render(record)
 

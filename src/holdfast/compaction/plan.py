@@ -418,11 +418,10 @@ def _pruned(plan: CompactionPlan, policy: Policy, context: PassContext) -> Compa
 
 
 def _windowed(plan: CompactionPlan, context: PassContext) -> CompactionPlan:
-    """Prune what stays of the middle; what is folded is only counted, the head stays whole."""
+    """Prune what stays of the middle; the head stays whole."""
     chosen, reply = plan.cut, plan.reply
-    kept = frozenset(chosen.kept)
-    window = prune(plan.bare.transcript, context, protected=chosen.tail, only=kept)
-    if reply is not None and reply.places.start in kept:
+    window = prune(plan.bare.transcript, context, protected=chosen.tail, only=chosen.kept)
+    if reply is not None and reply.places.start in chosen.kept:
         whole, start, stop = window.transcript, reply.places.start, reply.places.stop
         shown = without_bulk(whole[start:stop], reply.tokens, context)
         window = replace(window, transcript=(*whole[:start], *shown, *whole[stop:]))

@@ -85,31 +85,41 @@ def prune(
     context: PassContext,
     *,
     protected: int,
-    only: Container[int] | None = None,
+    only: Iterable[int] | None = None,
 ) -> PrunedTranscript:
     """Shorten stale tool output and arguments before index `protected`, and historical media.
 
     Identical results keep only their newest copy; other long results become one informative
     line, redacted; long strings inside old arguments are cut inside the parsed JSON, where no
-    secret is parted. Where other messages will be folded, `only` these are rewritten; all are
-    counted.
+    secret is parted. Where other messages will be folded, `only` these are rewritten.
     """
     # Media first: what stands for it is text, and would make a line that was shortened long again.
     shown = without_old_media(transcript)
-    stale = _Stale(shown.messages, context)
-    found: dict[int, _Kinds] = {}
+    whole = shown.messages
+    places = range(protected) if only is None else sorted(at for at in only if at < protected)
+    long = [at for at in places if _may_be_shortened(whole[at])]
+    if not long:
+        return PrunedTranscript(whole, PrunedCounts(media=shown.count), whole)
+    stale = _Stale(whole, context)
     # Most are alike: thousands of small values more would make garbage collection run.
     alike: dict[_Kinds, _Kinds] = {}
-    for index in stale.long:
-        message = shown.messages[index]
-        if index >= protected or message.pinned or message.role not in _SHORTENED:
-            continue
-        kinds = stale.kinds(index)
-        if any(kinds):
+    found: dict[int, _Kinds] = {}
+    for index in long:
+        if any(kinds := stale.kinds(index)):
             found[index] = alike.setdefault(kinds, kinds)
-    rewritten = {at: kinds for at, kinds in found.items() if only is None or at in only}
     counts = _counted(found.values(), shown.count)
-    return PrunedTranscript(stale.shortened(rewritten), counts, shown.messages, found)
+    return PrunedTranscript(stale.shortened(found), counts, whole, found)
+
+
+def _may_be_shortened(message: Message) -> bool:
+    """Say whether a message has a long result or long arguments; most have neither."""
+    if message.role not in _SHORTENED or message.pinned:
+        return False
+    return any(
+        len(part.arguments if isinstance(part, ToolCall) else part.text) > LONG
+        for part in message.parts
+        if isinstance(part, ToolCall | ToolResult)
+    )
 
 
 def _counted(kinds: Iterable[_Kinds], media: int) -> PrunedCounts:
@@ -155,8 +165,6 @@ class _Stale:
         """Where a text stands last that another of the same sketch comes before."""
         self._shared: set[int] = set()
         """The lengths of such texts."""
-        self.long: dict[int, None] = {}
-        """The messages with a result or arguments that may be shortened; most are short."""
         first: dict[int, str] = {}
         """The first text of each length: where there is no other, nothing is the same."""
         seen: set[str] = set()
@@ -164,10 +172,7 @@ class _Stale:
             for part in message.parts:
                 if isinstance(part, ToolCall):
                     self._calls[part.id] = part
-                    if len(part.arguments) > LONG:
-                        self.long[index] = None
                 elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
-                    self.long[index] = None
                     if (size := len(text)) not in first:
                         first[size] = text
                         continue
@@ -301,9 +306,11 @@ def without_old_media(transcript: Transcript) -> Shortened:
 def _media_in(message: Message) -> int:
     count = 0
     for part in message.parts:
-        for piece in part.content if isinstance(part, ToolResult) else (part,):
-            if isinstance(piece, Media):
-                count += 1
+        if isinstance(part, Media):
+            count += 1
+        elif isinstance(part, ToolResult):
+            for piece in part.content:
+                count += isinstance(piece, Media)
     return count
 
 

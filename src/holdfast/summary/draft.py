@@ -17,7 +17,7 @@ from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_t
 from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value, takes_back
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
-from holdfast.summary.selection import StatementSelection
+from holdfast.summary.selection import StatementSelection, most_tokens
 from holdfast.summary.standing import Standing, current, is_concluded
 from holdfast.summary.state import work_of
 from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
@@ -73,13 +73,26 @@ class RecordDraft:
         """Return what is to be told where the messages `shown` stay in the window."""
         return [each for each in self.statements if each.message not in shown]
 
+    def most_tokens(self, count: Callable[[str], int], shown: Container[int] = ()) -> int:
+        """Return what a record of everything that is to be told may weigh."""
+        return count(render(Record())) + most_tokens(self._recorded(shown), count)
+
     def record(
         self, budget: int, count: Callable[[str], int], shown: Container[int] = ()
     ) -> tuple[Record, list[Statement]]:
         """Return the record of at most `budget` tokens, and the statements that it makes."""
-        told = [each for each in self.told(shown) if each.section in HEADINGS]
+        return self.fitted(self.selection(budget, count, shown), budget)
+
+    def selection(
+        self, budget: int, count: Callable[[str], int], shown: Container[int] = ()
+    ) -> StatementSelection:
+        """Return the statements that a record of about `budget` tokens has."""
+        told = self._recorded(shown)
+        return StatementSelection(told, budget - count(render(Record())), count)
+
+    def fitted(self, choice: StatementSelection, budget: int) -> tuple[Record, list[Statement]]:
+        """Return the record of a selection that is changed until it fills the budget."""
         best, chosen, most = Record(), list[Statement](), 0
-        choice = StatementSelection(told, budget - count(render(best)), count)
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
         tries, close = 0, max(_CLOSE, budget // 100)
@@ -87,16 +100,19 @@ class RecordDraft:
             tries += 1
             found = choice.statements
             record = self._written(found)
-            left = budget - count(render(record))
+            left = budget - choice.count(render(record))
             if left >= 0 and budget - left > most:
                 best, chosen, most = record, found, budget - left
-            if not found or 0 <= left <= close or (left > 0 and len(found) == len(told)):
+            if not found or 0 <= left <= close or (left > 0 and choice.is_all):
                 break
             if left > 0:
                 choice.extend(left)
             else:
                 choice.shrink(-left)
         return best, chosen
+
+    def _recorded(self, shown: Container[int]) -> list[Statement]:
+        return [each for each in self.told(shown) if each.section in HEADINGS]
 
     def _written(self, chosen: Sequence[Statement]) -> Record:
         entries: dict[_Place, list[Statement]] = {}

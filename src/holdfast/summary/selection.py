@@ -22,6 +22,13 @@ _THEIR_OWN = NOW | {StatementKind.ASK, StatementKind.DECISION}
 """Kinds that are told whatever else has their words."""
 
 
+def most_tokens(statements: Sequence[Statement], count: Callable[[str], int]) -> int:
+    """Return what a record that tells all of the statements may weigh, without its headings."""
+    entries = {(each.section, each.entry) for each in statements}
+    words = sum([count(each.text) for each in statements])
+    return words + _OF_STATEMENT * len(statements) + _OF_ENTRY * len(entries)
+
+
 class StatementSelection:
     """The statements that fit a budget, the most worthy first.
 
@@ -33,8 +40,8 @@ class StatementSelection:
         self, statements: Sequence[Statement], budget: int, count: Callable[[str], int]
     ) -> None:
         """Choose among statements, the oldest first, for a record of so many tokens."""
+        self.count = count
         self._statements = statements
-        self._count = count
         self._chosen: set[int] = set()
         self._taken: list[tuple[int, ...]] = []
         self._opened: set[tuple[str, int]] = set()
@@ -59,6 +66,11 @@ class StatementSelection:
         self.extend(left - share + self._take(earlier, share))
 
     @property
+    def is_all(self) -> bool:
+        """Say whether every statement was chosen."""
+        return len(self._chosen) == len(self._statements)
+
+    @property
     def statements(self) -> list[Statement]:
         """Return what was chosen, in the order given."""
         return [self._statements[at] for at in sorted(self._chosen)]
@@ -74,7 +86,7 @@ class StatementSelection:
         while tokens > 0 and len(self._taken) > fewest:
             for at in self._taken.pop():
                 self._chosen.remove(at)
-                tokens -= self._count(self._statements[at].text)
+                tokens -= self.count(self._statements[at].text)
 
     def _take(self, ranked: Sequence[int], room: int, *, again: bool = False) -> int:
         """Take statements in their order while they fit, and return how many tokens are left.
@@ -82,19 +94,21 @@ class StatementSelection:
         What turns say with words that are told already is taken only where it is asked for `again`.
         What a user said or decided is no repetition: "not" is too short a word to be compared.
         """
-        for at in ranked:
+        statements, chosen, count = self._statements, self._chosen, self.count
+        for at in [at for at in ranked if at not in chosen]:
             if room < _SMALLEST:
                 break
-            each = self._statements[at]
-            if at in self._chosen or len(each.text) > room * _MOST_CHARACTERS:
+            each = statements[at]
+            if len(each.text) > room * _MOST_CHARACTERS or at in chosen:
                 continue
-            # An answer to nothing tells nothing, and what a change contained stands right after it.
             place = each.section, each.entry
-            needs = (self._heads.get(place, at), at - 1 if each.label == MORE else at, at)
-            wanted = tuple(one for one in dict.fromkeys(needs) if one not in self._chosen)
-            texts = [self._statements[one].text for one in wanted]
-            cost = sum(map(self._count, texts)) + _OF_STATEMENT * len(wanted)
+            cost = count(each.text) + _OF_STATEMENT
             cost += 0 if place in self._opened else _OF_ENTRY
+            # An answer to nothing tells nothing, and what a change contained stands right after it.
+            head, before = self._heads.get(place, at), at - 1 if each.label == MORE else at
+            needs = dict.fromkeys(one for one in (head, before) if one != at and one not in chosen)
+            if needs:
+                cost += sum(count(statements[one].text) + _OF_STATEMENT for one in needs)
             if cost > room:
                 continue
             if not (again or each.origin is not Origin.TURNS or each.is_head):
@@ -102,8 +116,9 @@ class StatementSelection:
                 if len(words & self._told) > _OF_REPEATED * len(words):
                     continue
             room -= cost
-            self._chosen.update(wanted)
+            wanted = (*needs, at)
+            chosen.update(wanted)
             self._taken.append(wanted)
-            self._told.update(*map(telling_words, texts))
+            self._told.update(*[telling_words(statements[one].text) for one in wanted])
             self._opened.add(place)
         return room
