@@ -127,6 +127,13 @@ def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> F
         bare = _build(frame, source, context, goal)
         if built.weight > goal or bare.text:
             built = bare
+    spare = goal - built.weight
+    if plan.shares.strict and built.text and not built.frame.is_bare and _is_worth(spare, goal):
+        # Numbers and joints were estimated, and some statements say the same.
+        longer = _frame(grow(built.frame.plan, spare, context), context)
+        grown = _build(longer, source, context, goal)
+        if built.weight < grown.weight <= goal and grown.text:
+            built = grown
     frame, window = built.frame, built.transcript
     if built.weight > plan.shares.limit:
         cropped = truncate(window, plan.shares.limit, context)
@@ -146,10 +153,15 @@ def _filled(plan: CompactionPlan, source: SummarySource, context: PassContext, g
     for _ in range(_GROWTHS if plan.shares.strict else 0):
         told = source.draft.most_tokens(count, frame.shown)
         spare = goal - _fixed(frame, context.scale) - beside - told
-        if spare <= max(_WORTH_USING, goal // 20):
+        if not _is_worth(spare, goal):
             break
         frame = _frame(grow(frame.plan, spare, context), context)
     return frame
+
+
+def _is_worth(spare: int, goal: int) -> bool:
+    """Say whether tokens that are left over are worth making the tail longer."""
+    return spare > max(_WORTH_USING, goal // 20)
 
 
 def _fixed(frame: Frame, scale: Scale) -> int:
