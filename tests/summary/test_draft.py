@@ -1006,6 +1006,28 @@ def test_an_ask_that_stayed_while_its_turn_was_folded_stands_before_what_was_don
     )
 
 
+def test_a_reply_that_stayed_in_the_window_ends_the_turn_before_the_one_that_is_under_way() -> None:
+    before = Checkpoint(
+        Record(actions=('1. User: "Paint the pier."', "2. EDITED src/gate.py [tool: Edit]"))
+    )
+    painted = assistant("The pier is blue.")
+    ask = user("Now rename the gate everywhere.")
+    work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
+    turns = [painted, ask, *work, assistant("All of it is renamed.")]
+    assert told(turns, before.record).actions == (
+        '1. User: "Paint the pier."\nAssistant: The pier is blue.',
+        f'2. User: "{ask.text}"\nEDITED src/gate.py; src/pier.py [tool: Edit]'
+        "\nAssistant: All of it is renamed.",
+    )
+    # Where the last turn of the record has its ask, what follows is the rest of that turn.
+    begun = Record(actions=('1. User: "Paint the pier."\nEDITED src/pier.py [tool: Edit]',))
+    assert told([painted, ask], begun).actions == (
+        '1. User: "Paint the pier."\nEDITED src/pier.py [tool: Edit]'
+        "\nAssistant: The pier is blue.",
+        f'2. User: "{ask.text}"',
+    )
+
+
 def test_a_quote_is_told_under_its_turn_and_anew_only_where_no_turn_tells_it() -> None:
     quoted = "Paint the pier. Take the blue that is left. And no rush."
     before = Checkpoint(

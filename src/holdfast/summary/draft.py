@@ -247,7 +247,8 @@ class _Drafting:
 
         What precedes that record is older: the opening, whose turns were counted when it was
         made, and pinned words. The turn that the last fold cut in two is the last of the record;
-        what came of it since has no ask, or one that stayed in the window until now.
+        what came of it since has no ask, or one that stayed in the window until now. A reply
+        that stayed before such an ask is how the turn before it ended.
         """
         actions = [each for each in earlier if each.section == "actions"]
         asked = {each.text: each.entry for each in reversed(actions) if each.label == USER}
@@ -256,6 +257,7 @@ class _Drafting:
         without_ask = {each.entry for each in actions} - others.union(asked.values())
         begun, last = self._begun, last_number(self._previous.actions)
         before = set[int]()
+        replied = max(asked.values(), default=0)
         for number, turn in enumerate(self._turns, first):
             place, is_older = number - first + 1, turn.place < self._job.fresh
             ask = next(iter(units(turn.asks[0])), "") if turn.asks else ""
@@ -265,6 +267,13 @@ class _Drafting:
                 before.add(number)
             elif is_older:
                 begun[number] = asked[ask]
+            elif (
+                not ask
+                and last in without_ask.difference(begun.values())
+                and replied
+                and any(each.asks for each in self._turns[place : place + 1])
+            ):
+                begun[number], replied = replied, 0
             elif goes_on and last and len(begun) == place - 1:
                 # Only the first turn after the record can be the rest of one.
                 begun[number], last = last, 0
