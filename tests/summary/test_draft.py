@@ -1022,10 +1022,48 @@ def test_a_reply_that_stayed_in_the_window_ends_the_turn_before_the_one_that_is_
     # Where the last turn of the record has its ask, what follows is the rest of that turn.
     begun = Record(actions=('1. User: "Paint the pier."\nEDITED src/pier.py [tool: Edit]',))
     assert told([painted, ask], begun).actions == (
-        '1. User: "Paint the pier."\nEDITED src/pier.py [tool: Edit]'
-        "\nAssistant: The pier is blue.",
+        '1. User: "Paint the pier."\nEDITED src/pier.py [tool: Edit]\nAssistant: The pier is blue.',
         f'2. User: "{ask.text}"',
     )
+
+
+@pytest.mark.parametrize(
+    ("ask", "asked", "rules"),
+    [
+        ("Cut text must stop at a line break.", "Cut text must stop at a line break.", ()),
+        ("Never import requests here.", "Never import requests here.", (0,)),
+        (
+            "Never touch the schema. Rename the gate.",
+            "Rename the gate.",
+            ("Never touch the schema.",),
+        ),
+        (
+            "Rename the gate. Never touch the schema.",
+            "Rename the gate.",
+            ("Never touch the schema.",),
+        ),
+    ],
+)
+def test_what_was_worked_on_is_told_as_the_ask_of_its_turn(
+    ask: str, asked: str, rules: tuple[str | int, ...]
+) -> None:
+    work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
+    record = told([user(ask), *work, assistant("It is done in src/pier.py.")])
+    assert record.actions == (
+        f'1. User: "{asked}"\nEDITED src/pier.py [tool: Edit]\nAssistant: It is done in src/pier.py.',
+    )
+    assert record.constraints == tuple(each or ask for each in rules)
+
+
+def test_a_rule_that_nobody_worked_on_is_told_as_a_rule_alone() -> None:
+    record = told([user("The suite must stay under a minute."), assistant("Good.")])
+    assert record.constraints == ("The suite must stay under a minute.",)
+    assert record.actions == ("1. Assistant: Good.",)
+
+
+def test_a_row_of_a_table_is_no_rule() -> None:
+    table = "| step | what |\n|---|---|\n| sum | Must sum all of it, never a part |\n"
+    assert told([user(f"Do this plan:\n{table * 3}"), assistant("Done.")]).constraints == ()
 
 
 def test_a_quote_is_told_under_its_turn_and_anew_only_where_no_turn_tells_it() -> None:

@@ -301,6 +301,14 @@ _MUST_ELSEWHERE = Wording(
     r"|\b(?:никогда|нельзя|запрещено|обязательно)\b|不要|必须|禁止|不能|只能|务必|请勿|不得|不准"
     r"|一定要|始终|してはいけない|しないで|必ず|なければならない|하지 ?마|반드시|절대|금지",
 )
+# What holds for good, where a task may say "must" and "only", too.
+_FOR_GOOD = Wording(
+    "never always not don avoid mustn nobody no nothing circumstances whenever time forbidden"
+    " prohibited limits future again",
+    r"\b(?:never|always|do not|don't|must not|mustn't|may not|avoid|whenever|(?:every|each) time"
+    r"|under no circumstances|nobody|no one|nothing|forbidden|prohibited|off limits|not allowed"
+    r"|in (?:the )?future|again)\b",
+)
 # Whose it is.
 _OWNED = Wording(
     "my our mein meine unser unsere mi nuestro nuestra mon ma notre meu minha",
@@ -324,6 +332,11 @@ def is_standing_rule(sentence: str) -> bool:
     if len(sentence) > _LONGEST or is_question(sentence):
         return False
     return any(cue.stands_in(sentence) for cue in (_WANTED, _MUST, _MUST_ELSEWHERE))
+
+
+def is_lasting(sentence: str) -> bool:
+    """Say whether a rule is told to hold for good, and not for the task at hand alone."""
+    return any(cue.stands_in(sentence) for cue in (_WANTED, _FOR_GOOD, _MUST_ELSEWHERE))
 
 
 @lru_cache(maxsize=16_384)

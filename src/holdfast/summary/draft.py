@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
-from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value, takes_back
+from holdfast.summary.cues import (
+    is_lasting,
+    is_question,
+    is_said_of,
+    is_standing_rule,
+    is_value,
+    takes_back,
+)
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection, most_tokens
@@ -211,7 +218,7 @@ class _Drafting:
         task = list(now.task())
         # A task that is told at length is told once.
         told = "" if now.stands_below else letters(" ".join(each.text for each in task))
-        story = self._sorted_out(story_of(self._turns, first, rarity), told)
+        story = self._sorted_out(story_of(self._turns, first, rarity), first, told)
         if self._answer is None:
             standing = (*now.goal(), *now.state(), *now.open())
             every = [*task, *standing, *self._continued(earlier, story, first), *now.files()]
@@ -329,25 +336,36 @@ class _Drafting:
                     self._entries.wholes.pop(("actions", own[-1][0].entry), None)
                     earlier.append(replace(own[-1][-1], text=unit))
 
-    def _sorted_out(self, story: Iterator[Statement], task: str) -> Iterator[Statement]:
-        """Yield the story, with what belongs to another section in that section."""
+    def _sorted_out(self, story: Iterator[Statement], first: int, task: str) -> Iterator[Statement]:
+        """Yield the story, with rules and values of users in their sections.
+
+        An ask that somebody worked on stays in the story whatever its form, or nobody would know
+        what was worked on. It is a rule besides where it says that it holds for good.
+        """
         opening = next((turn.place for turn in self._turns if turn.asks), -1)
-        whole = self._job.whole
+        whole, headless = self._job.whole, 0
         for each in story:
             at, kind, section = each.message, each.kind, "constraints"
-            if each.label == USER:
-                if not each.is_head and letters(each.text) in task:
-                    continue
-                # Rules in a long message may be those of a document.
-                if at in {opening, -1} or len(whole[at].text) <= _PASTED:
-                    if is_standing_rule(each.text):
-                        kind = StatementKind.CONSTRAINT
-                    elif is_value(each.text):
-                        kind, section = StatementKind.VALUE, "critical"
-            if kind is each.kind:
-                yield each
-            elif at >= self._job.fresh:
-                # The record before this one tells what still holds of earlier words.
+            # Rules in a long message may be those of a document.
+            if each.label == USER and (at in {opening, -1} or len(whole[at].text) <= _PASTED):
+                if is_standing_rule(each.text) and " | " not in each.text:
+                    kind = StatementKind.CONSTRAINT
+                elif is_value(each.text):
+                    kind, section = StatementKind.VALUE, "critical"
+            stays = kind is each.kind
+            if not stays and each.is_head:
+                turn = self._turns[each.entry - first]
+                asked = any(not is_said_of(unit) for ask in turn.asks for unit in units(ask))
+                stays = not asked and (turn.older > 0 or any(True for _ in turn.deeds))
+                headless = 0 if stays else each.entry
+            is_told = each.label == USER and not each.is_head and letters(each.text) in task
+            if stays and not is_told:
+                heads = each.label == USER and each.entry == headless
+                yield replace(each, is_head=True) if heads else each
+                headless = 0 if heads else headless
+            lasts = kind is StatementKind.VALUE or not stays or is_lasting(each.text)
+            # The record before this one tells what still holds of earlier words.
+            if kind is not each.kind and lasts and at >= self._job.fresh:
                 place = section, next(self._entries.ids), each.order, each.density
                 shown = at if at >= self._job.head else -1
                 yield Statement(kind, each.text, *place, message=shown)
