@@ -1048,9 +1048,9 @@ def test_what_was_worked_on_is_told_as_the_ask_of_its_turn(
     ask: str, asked: str, rules: tuple[str | int, ...]
 ) -> None:
     work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
-    record = told([user(ask), *work, assistant("It is done in src/pier.py.")])
+    record = told([user(ask), *work, assistant("It is done.")])
     assert record.actions == (
-        f'1. User: "{asked}"\nEDITED src/pier.py [tool: Edit]\nAssistant: It is done in src/pier.py.',
+        f'1. User: "{asked}"\nEDITED src/pier.py [tool: Edit]\nAssistant: It is done.',
     )
     assert record.constraints == tuple(each or ask for each in rules)
 
@@ -1059,6 +1059,33 @@ def test_a_rule_that_nobody_worked_on_is_told_as_a_rule_alone() -> None:
     record = told([user("The suite must stay under a minute."), assistant("Good.")])
     assert record.constraints == ("The suite must stay under a minute.",)
     assert record.actions == ("1. Assistant: Good.",)
+
+
+def test_a_past_task_is_told_under_its_turn_and_its_rules_stay() -> None:
+    task = "Sum the identity matrix. It gives zero. Never touch the tests. Show the steps."
+    begun = 'User: "Sum the identity matrix. … Show the steps."'
+    before = Record(
+        task=(task,),
+        constraints=("Never touch the tests.",),
+        actions=(f"1. {begun}\nEDITED src/sum.py [tool: Edit]",),
+    )
+    record = told([user("Thanks. Now count the boats.")], before)
+    assert record.actions[0] == (
+        '1. User: "Sum the identity matrix. It gives zero. … Show the steps."'
+        "\nEDITED src/sum.py [tool: Edit]"
+    )
+    assert len(record.actions) == 2
+    assert record.constraints == before.constraints
+
+
+def test_what_was_left_out_once_is_marked_after_every_fold() -> None:
+    entry = '1. User: "Sum it. … Show the steps."\nAssistant: It is zero. … The steps are in a.py.'
+    small = told(
+        [], Record(actions=(entry, *(f"{n}. Painted pier {n}." for n in range(2, 60)))), 400
+    )
+    assert small.actions[0].startswith('1. User: "Sum it.')
+    assert "Sum it. Show" not in small.actions[0]
+    assert "zero. The steps" not in small.actions[0]
 
 
 def test_a_row_of_a_table_is_no_rule() -> None:
@@ -1074,7 +1101,7 @@ def test_a_quote_is_told_under_its_turn_and_anew_only_where_no_turn_tells_it() -
     )
     record = record_of(job([user("Thanks, paint the gate")], previous=before, budget=AMPLE))
     assert record.actions == (
-        '1. User: "Paint the pier. … Take the blue that is left. … And no rush."'
+        '1. User: "Paint the pier. Take the blue that is left. And no rush."'
         "\nAssistant: It is blue.",
         '2. User: "Who counts the boats?"',
         '3. User: "Thanks, paint the gate"',

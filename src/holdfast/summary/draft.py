@@ -175,10 +175,11 @@ class _Entries:
         key = number or next(self.ids)
         words = words_of(entry) if number else entry
         found = list(read_entry(words, section, self.rarity))
-        told = [
-            replace(each, section=section, entry=key, order=order, origin=origin)
-            for order, each in enumerate(found or [Statement(StatementKind.DETAIL, entry)])
-        ]
+        told: list[Statement] = []
+        for each in found or [Statement(StatementKind.DETAIL, entry)]:
+            # What was left out before it leaves a gap.
+            order = each.order + (told[-1].order + 1 if told else 0)
+            told.append(replace(each, section=section, entry=key, order=order, origin=origin))
         # What was done is not told without its ask, nor words without those that took them back.
         if number and words[:1] in QUOTES:
             told[0] = replace(told[0], is_head=True)
@@ -210,7 +211,8 @@ class _Drafting:
         now = Standing(self._job, self._turns, rarity, self._entries.ids)
         before = self._previous if self._answer is None else self._answer
         earlier = list(self._earlier()) if self._answer is None else []
-        history = [*now.past(), *self._quoted(earlier)] if self._answer is None else []
+        quoted = self._quoted(earlier, now.past_tasks())
+        history = [*quoted, *now.past()] if self._answer is None else []
         last = last_number(before.actions)
         for number, entry in enumerate(history, last + 1):
             earlier += self._entries.parted(f"{number}. {entry}", "actions")
@@ -318,23 +320,37 @@ class _Drafting:
         marked = (replace(each, is_head=True) if id(each) in heads else each for each in earlier)
         return [*oldest, *marked, *newer]
 
-    def _quoted(self, earlier: list[Statement]) -> Iterator[str]:
-        """Put the rest of words that were quoted under their turn; yield what no turn tells."""
-        asks: dict[int, list[Statement]] = {}
-        for each in earlier:
+    def _quoted(self, earlier: list[Statement], tasks: Iterator[str]) -> Iterator[str]:
+        """Put the rest of words that stood beside the story under their turn, and of past tasks.
+
+        Yield what no turn tells.
+        """
+        asks: dict[int, list[int]] = {}
+        for at, each in enumerate(earlier):
             if each.label == USER:
-                asks.setdefault(each.entry, []).append(each)
-        for words in reversed(self._job.previous.said) if self._job.previous else ():
+                asks.setdefault(each.entry, []).append(at)
+        for words in (*tasks, *reversed(self._job.previous.said if self._job.previous else ())):
             said = units(words)
             # What of their rules and values still holds, the record tells.
             kept = [unit for unit in said if not is_said_of(unit)]
-            own = [told for told in asks.values() if all(each.text in said for each in told)]
-            if kept and not own:
+            texts = {
+                entry: {earlier[at].text: at for at in places} for entry, places in asks.items()
+            }
+            entry = next((one for one in reversed(texts) if texts[one].keys() <= {*said}), 0)
+            # A sentence that was cut adds nothing to a turn.
+            known = texts.get(entry, {})
+            missing = [unit for unit in kept if unit not in known and "…" not in unit]
+            if not entry and kept:
                 yield f'{USER}: "{" ".join(kept)}"'
-            for unit in kept if own else ():
-                if all(each.text != unit for each in own[-1]):
-                    self._entries.wholes.pop(("actions", own[-1][0].entry), None)
-                    earlier.append(replace(own[-1][-1], text=unit))
+            if not entry or not missing:
+                continue
+            self._entries.wholes.pop(("actions", entry), None)
+            head = earlier[asks[entry][0]]
+            for order, unit in enumerate(said, -PLACES):
+                if (at := known.get(unit)) is not None:
+                    earlier[at] = replace(earlier[at], order=order)
+                elif unit in missing:
+                    earlier.append(replace(head, text=unit, order=order, is_head=False))
 
     def _sorted_out(self, story: Iterator[Statement], first: int, task: str) -> Iterator[Statement]:
         """Yield the story, with rules and values of users in their sections.

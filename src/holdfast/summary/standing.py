@@ -94,8 +94,8 @@ class Standing:
         place = message if message >= self._job.head else -1
         return Statement(kind, text, section, next(self._ids), 0, density, message=place)
 
-    def past(self) -> Iterator[str]:
-        """Yield what the previous record told as present and what is past by now."""
+    def past_tasks(self) -> Iterator[str]:
+        """Yield the tasks of the previous record that the turns do not tell."""
         asks = (" ".join(ask.split()) for turn in self._turns for ask in turn.asks)
         heard = "".join(f"\n{ask}\n" for ask in asks)
         for entry in self._previous.task if heard else ():
@@ -103,7 +103,10 @@ class Standing:
             begins, cut, _ = " ".join(entry.split()).partition("…")
             known = f"\n{begins}" if cut else f"\n{begins}\n"
             if not entry.startswith(_SAID_AFTER) and known not in heard:
-                yield f'{USER}: "{entry}"'
+                yield entry
+
+    def past(self) -> Iterator[str]:
+        """Yield what else the previous record told as present and what is past by now."""
         for entry in self._previous.in_progress:
             if BEGUN not in entry and not entry.startswith((*_UNDER_WAY, _ANSWERED)):
                 yield f"Then under way: {entry}"

@@ -8,7 +8,7 @@ then what was said on the way; the user's words and the words that concluded the
 from __future__ import annotations
 
 import re
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import PASSED, is_check, only_looked, told
@@ -276,7 +276,14 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         words = text[len(label) + 2 :] if label else text
         if label == USER:
             words = words.strip('"')
-        for place, unit in enumerate(chain.from_iterable(map(units, words.split(_GAP)))):
+        parts = enumerate(words.split(_GAP))
+        # The order says whether something was left out before it.
+        said = [
+            (unit, number > at == 0)
+            for number, part in parts
+            for at, unit in enumerate(units(part))
+        ]
+        for place, (unit, follows_gap) in enumerate(said):
             kind = known or StatementKind.DETAIL
             if label == USER:
                 kind = StatementKind.ASK
@@ -291,4 +298,4 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
             elif known is None and is_decision(unit):
                 kind = StatementKind.DECISION
             density = 0.1 if is_code(unit) else 0.4 + 0.6 * rarity.density(unit)
-            yield Statement(kind, unit, label=label, density=density)
+            yield Statement(kind, unit, order=follows_gap, label=label, density=density)
