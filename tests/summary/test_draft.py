@@ -219,7 +219,7 @@ def test_chinese_turns_fill_the_sections() -> None:
     ]
     record = told(turns)
     assert record.task == (turns[-1].text,)
-    assert record.goal[0].startswith("请修复登录页面")
+    assert record.goal[0].startswith("Began with: 请修复登录页面")
     assert record.constraints == ("不要修改数据库结构。",)
     assert "登录页面已经修复了" in record.actions[0]
     assert record.pending == ()
@@ -392,7 +392,7 @@ def test_ten_updates_keep_one_record_with_numbers_continued() -> None:
         assert numbers == sorted(set(numbers))
         previous = read_checkpoint(text)
         assert previous == Checkpoint(record)
-    assert record.goal == ("Do part 0 of the long plan that we made together",)
+    assert record.goal == ("Began with: Do part 0 of the long plan that we made together",)
     assert [number_of(entry) for entry in record.actions] == list(range(1, 11))
 
 
@@ -916,7 +916,25 @@ def test_what_a_user_wants_on_second_thought_is_the_goal() -> None:
     again = [user("On second thought, remove the harbor bell"), assistant("It is gone.")]
     other = [user("On second thought, the tide table is fine"), assistant("Good.")]
     assert told([*first, *again]).goal == ("On second thought, remove the harbor bell",)
-    assert told([*first, *other]).goal == ("Please hide the harbor bell",)
+    assert told([*first, *other]).goal == ("Began with: Please hide the harbor bell",)
+
+
+def test_a_goal_that_nobody_named_and_that_is_reached_is_what_the_work_began_with() -> None:
+    first = [user("Please hide the harbor bell, and say how."), assistant("The bell is hidden.")]
+    then = [*first, user("Now paint the pier"), assistant("It is blue.")]
+    open_ = [first[0], assistant("Shall I hide the smaller bell, too?"), *then[2:]]
+    named = [user("Our goal is a quiet harbor."), assistant("Good."), *then[2:]]
+    wanted = "Please hide the harbor bell, and say how."
+    assert [told(each).goal for each in (first, then, open_, named)] == [
+        (wanted,),
+        (f"Began with: {wanted}",),
+        (wanted,),
+        ("Our goal is a quiet harbor.",),
+    ]
+    # What was still under way at the last fold is known to be past at the next.
+    before = Record(goal=(wanted,), actions=told(then).actions)
+    assert told([user("What is left?")], before).goal == (f"Began with: {wanted}",)
+    assert told([user("Go on")], replace(before, actions=before.actions[:1])).goal == (wanted,)
 
 
 def test_of_many_messages_in_a_row_the_first_is_the_goal() -> None:

@@ -21,7 +21,7 @@ from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
-from holdfast.summary.story import PLACES, USER, narrates
+from holdfast.summary.story import ASSISTANT, PLACES, USER, narrates
 from holdfast.summary.tracing import marks, overlap, stems
 from holdfast.summary.turns import Remark
 from holdfast.transcript import Role, newest_user, said_at
@@ -56,6 +56,8 @@ _STATES = (
     *("Changed", "Changed, not committed", "Changed since the last check", "Committed, not pushed"),
 )
 """The lines of the state that tell what commands showed."""
+_BEGAN = "Began with: "
+"""How a goal begins that nobody named: what was asked first, and is done."""
 BEGUN = "Asked before, not concluded: "
 """How an entry begins that tells an ask which another one interrupted."""
 _SHOWN, _MOST = 200, 40
@@ -171,6 +173,8 @@ class Standing:
             # Each sentence says for itself if nobody knows who wrote it.
             said = units(entry.removeprefix(f"{UNVERIFIED}: "))
             parts += map(unverified, said) if entry.startswith(UNVERIFIED) else said
+        if parts and self._is_past(parts[0]):
+            parts[0] = f"{_BEGAN}{parts[0]}"
         for part in parts[:2]:
             yield self._alone(StatementKind.STATE, part, "goal")
         for part in parts[2:]:
@@ -178,10 +182,11 @@ class Standing:
             yield replace(stated, origin=Origin.EARLIER)
         if known:
             return
-        opening = ""
+        opening, since = "", list(self._turns)
         # Of a few messages in a row the last says what is wanted; examples may stand before it.
         # Many in a row are what an agent kept of all that was said, and the first comes first.
-        for asks in (turn.asks for turn in self._turns if turn.asks):
+        for turn in (turn for turn in self._turns if turn.asks):
+            asks, since = turn.asks, since[since.index(turn) :]
             ask = asks[0 if len(asks) > _IN_A_ROW else -1]
             # Rules and values are no goal, and a word or two hardly.
             wanted = [unit for unit in units(ask) if not cues.is_said_of(unit)]
@@ -191,8 +196,17 @@ class Standing:
             if len(opening.encode("utf-8", "surrogatepass")) >= _SHORT_INPUT // 2:
                 break
         if opening:
-            goal = clip_words(self._reconsidered(opening), 300)
-            yield self._alone(StatementKind.STATE, goal, "goal")
+            goal = self._reconsidered(opening)
+            is_past = since[0] is not self._newest and is_concluded(since[0])
+            began = _BEGAN if is_past and goal is opening else ""
+            yield self._alone(StatementKind.STATE, f"{began}{clip_words(goal, 300)}", "goal")
+
+    def _is_past(self, goal: str) -> bool:
+        """Say whether a goal is an ask that was concluded in the previous record, and not named."""
+        entries = self._previous.actions[:-1]
+        asked = (entry for entry in entries if f'{USER}: "{goal}' in entry)
+        concluded = any(f"\n{ASSISTANT}: " in entry for entry in asked)
+        return concluded and not cues.GOAL.stands_in(goal)
 
     def _reconsidered(self, goal: str) -> str:
         """Return what a user wanted in the place of a goal after thinking again, or the goal."""
