@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.redaction import redact
+from holdfast.summary.checkpoint import Checkpoint
 from holdfast.summary.choices import chosen, titles
 from holdfast.summary.draft import draft
 from holdfast.summary.record import Record
@@ -93,6 +94,14 @@ def test_a_record_tells_what_an_answer_chose() -> None:
     ]
     entry = next(each for each in record_of([*turns, user("Go on")]).actions if 'User: "b"' in each)
     assert "Refers to: b) One file for each quay" in entry
+
+
+def test_a_point_that_only_an_earlier_record_tells_is_chosen_too() -> None:
+    first = record_of([user("What is left?"), assistant(STEPS), user("Wait"), assistant("I do.")])
+    turns = [user("ok, do 1+3 next"), assistant("Very well."), user("Go on")]
+    again = draft(job(turns, previous=Checkpoint(first), budget=4_000)).record(4_000, count)[0]
+    entry = next(each for each in again.actions if "1+3" in each)
+    assert "Refers to: 1) Grease the winch twice a year; 3) Count `boats`" in entry
 
 
 def test_a_secret_in_a_point_is_not_told() -> None:

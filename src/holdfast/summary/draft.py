@@ -7,6 +7,7 @@ no longer told as holding.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from itertools import count as numbers
@@ -58,6 +59,8 @@ _OF_CODE, _OF_FILES = 0.1, 0.2
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
 _ANSWERED = "Answered under Completed Actions:"
+_POINT = re.compile(r" (?=(?:\d{1,2}[.):]|[A-Za-z]\)) )")
+"""What stands before a point in the line of a reply."""
 _FOCUS, _HINT = 3.0, 1.1
 """How much more a statement is worth that concerns a focus, or what the newest turns are about."""
 
@@ -154,11 +157,26 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     closely = min(max(job.budget // _TOKENS_A_DEED, _FEWEST_DEEDS), _MOST_DEEDS)
     characters = max(job.budget * _OF_BUDGET, _FEWEST_CHARACTERS)
     tools = replace(toolkit or Toolkit(), redact=job.redact)
-    is_first = job.previous is None
-    turns = read_turns(job.whole, tools, closely, job.fresh, opens=is_first, characters=characters)
+    turns = read_turns(
+        job.whole,
+        tools,
+        closely,
+        job.fresh,
+        opens=job.previous is None,
+        characters=characters,
+        before=_replies(Record() if job.previous is None else job.previous.record),
+    )
     turns = masked(said_once(turns), job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
     return told if answer is None else replace(told, writer=answer.model or "a model")
+
+
+def _replies(record: Record) -> Iterator[str]:
+    """Yield how the turns of a record ended, the newest first, each point on a line."""
+    for entry in reversed(record.actions):
+        for line in entry.split("\n"):
+            if line.startswith(f"{ASSISTANT}: "):
+                yield _POINT.sub("\n", line)
 
 
 class _Entries:

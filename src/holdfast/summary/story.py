@@ -213,7 +213,8 @@ class _Telling:
                 kind, density = StatementKind.RESULT, max(density, 0.8)
             elif density > _DECISIVE and _decides(unit):
                 kind, label = StatementKind.DECISION, ""
-            if label and answered and place == len(parts) - 1 and is_question(unit):
+            if label and answered and place >= len(parts) - 2 and is_question(parts[-1]):
+                # What "yes" and "no" answer is mostly in the sentence before the question.
                 kind, density = StatementKind.RESULT, 1.0
             yield self._one(kind, unit, density, label, reply.place)
 

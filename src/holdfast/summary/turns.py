@@ -13,6 +13,7 @@ import re
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.summary.brief import shortened
@@ -25,7 +26,7 @@ from holdfast.transcript.parts import quickly_made
 from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from holdfast.summary.brief import Sizes
     from holdfast.transcript import Message, ToolResult
@@ -198,7 +199,7 @@ class Turn:
         return (step for step in self.steps if isinstance(step, Deed))
 
 
-def read_turns(
+def read_turns(  # noqa: PLR0913 - what is read, how closely, and what is known before it
     messages: Sequence[Message],
     toolkit: Toolkit,
     closely: int,
@@ -206,13 +207,15 @@ def read_turns(
     *,
     opens: bool = False,
     characters: int = _CHARACTERS,
+    before: Iterable[str] = (),
 ) -> list[Turn]:
     """Return the turns of the messages, the newest read closely: so many calls, so many characters.
 
     Messages of a user that follow each other before the assistant did anything are one turn.
     What stands before the first user message is a turn without an ask; so is what follows the
     place `gap`, where a summary stood. What stands first in a conversation that the messages
-    open is nobody's output.
+    open is nobody's output. Short answers choose among points that the assistant named, also in
+    what it said `before`, the newest first.
     """
     first = len(messages)
     while first and closely > 0:
@@ -226,7 +229,7 @@ def read_turns(
         for result in message.results
     }
     turns, older = [Turn(0)], [0]
-    said = deque[str](maxlen=BACK)
+    said = deque(islice(before, BACK), maxlen=BACK)
     for index, message in enumerate(messages):
         if gap and index == gap:
             turns.append(Turn(index))
