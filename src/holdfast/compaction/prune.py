@@ -6,12 +6,15 @@ the original turns, so that evidence in tool results is read before it goes.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from holdfast.compaction.report import PrunedCounts
 from holdfast.redaction.redactor import redact_all
@@ -77,7 +80,9 @@ class PrunedTranscript:
         """Return it with only the messages before an index shortened."""
         kinds = (kinds for at, kinds in self.kinds.items() if at < end)
         counts = _counted(kinds, self.counts.media)
-        return replace(self, transcript=self.transcript[:end] + self.whole[end:], counts=counts)
+        return dataclasses.replace(
+            self, transcript=self.transcript[:end] + self.whole[end:], counts=counts
+        )
 
 
 def prune(

@@ -9,11 +9,15 @@ every old result would make the cost of a compaction grow with what nobody will 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.summary.brief import shortened
 from holdfast.summary.choices import BACK, chosen
@@ -21,7 +25,6 @@ from holdfast.summary.tracing import letters
 from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
-from holdfast.transcript.parts import quickly_made
 from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
 
 if TYPE_CHECKING:
@@ -122,9 +125,7 @@ _REJECTED = re.compile(
 )
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Struct, frozen=True, gc=False):
     """A call and how it ended, if it did."""
 
     action: Action
@@ -153,9 +154,7 @@ class Deed:
         return is_likely and _REJECTED.search(said) is not None
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True, gc=False):
     """What the assistant said."""
 
     text: str
@@ -249,9 +248,13 @@ def read_turns(
                 turns[-1].places.append(index)
                 turns[-1].chosen.extend(chosen(words, said))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
-                turns[-1] = replace(turns[-1], interrupted=True)
+                turns[-1] = dataclasses.replace(turns[-1], interrupted=True)
     pairs = zip(turns, older, strict=True)
-    told = [replace(turn, older=calls) for turn, calls in pairs if turn.asks or turn.steps or calls]
+    told = [
+        dataclasses.replace(turn, older=calls)
+        for turn, calls in pairs
+        if turn.asks or turn.steps or calls
+    ]
     return _bounded(told, characters, toolkit.redact)
 
 
@@ -276,7 +279,7 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
             opening(words, _GIST, redact) if is_far and len(words) > _GIST else words
             for words in turn.asks
         ]
-        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
+        bounded.append(dataclasses.replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
         left -= sum(map(len, asks))
     return bounded[::-1]
 
@@ -348,7 +351,9 @@ def said_once(turns: Sequence[Turn]) -> list[Turn]:
             steps.append(step)
         asked = dict(zip(turn.asks, turn.places, strict=True))
         if steps or turn.older or not asked or any(ask.strip() not in after for ask in asked):
-            once.append(replace(turn, asks=[*asked], places=[*asked.values()], steps=steps))
+            once.append(
+                dataclasses.replace(turn, asks=[*asked], places=[*asked.values()], steps=steps)
+            )
         later += asked
         after = " ".join(asked)
     return once[::-1]
@@ -385,5 +390,5 @@ def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
             if ended is not None and answer is not ended.text:
                 ended = Effect(answer, ended.exit_code, ended.failed)
             steps.append(Deed(action, ended, beside, step.place))
-        found.append(replace(turn, asks=asks, chosen=named, steps=steps))
+        found.append(dataclasses.replace(turn, asks=asks, chosen=named, steps=steps))
     return found

@@ -7,8 +7,9 @@ it, so that encoding gives the same text back.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.transcript import (
     NO_EXTRAS,

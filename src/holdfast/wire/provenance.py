@@ -8,11 +8,13 @@ frame; the key comes from outside.
 
 from __future__ import annotations
 
+import dataclasses
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text
 from holdfast.wire.common import Wire, own
@@ -165,7 +167,9 @@ def _with_own_summary(message: Message, index: int, text: str, sign: Sign) -> Me
     marked = read(text)
     if marked is None or not _verifies(marked.summary, text, sign):
         return message
-    return divided(message, index, replace(marked, summary=replace(marked.summary, claimed=False)))
+    return divided(
+        message, index, dataclasses.replace(marked, summary=replace(marked.summary, claimed=False))
+    )
 
 
 def _verifies(summary: Summary, written: str, sign: Sign) -> bool:
