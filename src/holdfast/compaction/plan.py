@@ -84,7 +84,7 @@ def without_summaries(transcript: Transcript) -> Bare:
     its work and facts join the record, and nobody's words go out of sight because of it. It stays
     in its place behind ours, and where no reply has followed it yet.
     """
-    if not any(isinstance(part, Summary) for message in transcript for part in message.parts):
+    if not any(type(part) is Summary for message in transcript for part in message.parts):
         return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
     ours: Summary | None = None

@@ -167,11 +167,11 @@ class _Stale:
         seen: set[str] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
-                if isinstance(part, ToolCall):
+                if type(part) is ToolCall:
                     self._calls[part.id] = part
                     if len(part.arguments) > LONG:
                         self.long[index] = None
-                elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
+                elif type(part) is ToolResult and len(text := part.text) > LONG:
                     self.long[index] = None
                     if (size := len(text)) not in first:
                         first[size] = text
@@ -306,8 +306,8 @@ def without_old_media(transcript: Transcript) -> Shortened:
 def _media_in(message: Message) -> int:
     count = 0
     for part in message.parts:
-        for piece in part.content if isinstance(part, ToolResult) else (part,):
-            if isinstance(piece, Media):
+        for piece in part.content if type(part) is ToolResult else (part,):
+            if type(piece) is Media:
                 count += 1
     return count
 

@@ -300,7 +300,7 @@ def _steps(
     words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
     if words and not words.isspace():
         yield Remark(words, index, acts)
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    calls = [part for part in message.parts if type(part) is ToolCall]
     for call in calls if results is not None else ():
         action = toolkit.action(call)
         keys = _BESIDE.get(action.family, ())
