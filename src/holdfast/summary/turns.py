@@ -9,14 +9,12 @@ every old result would make the cost of a compaction grow with what nobody will 
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import deque
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from holdfast.summary.brief import shortened
@@ -166,8 +164,7 @@ class Remark(Struct, frozen=True, gc=False):
 Step: TypeAlias = Deed | Remark
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True, gc=False):
     """What a user said, in one message or several, and everything that followed from it."""
 
     place: int
@@ -248,13 +245,9 @@ def read_turns(
                 turns[-1].places.append(index)
                 turns[-1].chosen.extend(chosen(words, said))
             elif message.text[:80].lstrip().casefold().startswith(_INTERRUPTED):
-                turns[-1] = dataclasses.replace(turns[-1], interrupted=True)
+                turns[-1] = replace(turns[-1], interrupted=True)
     pairs = zip(turns, older, strict=True)
-    told = [
-        dataclasses.replace(turn, older=calls)
-        for turn, calls in pairs
-        if turn.asks or turn.steps or calls
-    ]
+    told = [replace(turn, older=calls) for turn, calls in pairs if turn.asks or turn.steps or calls]
     return _bounded(told, characters, toolkit.redact)
 
 
@@ -279,7 +272,7 @@ def _bounded(turns: list[Turn], left: int, redact: Callable[[str], str]) -> list
             opening(words, _GIST, redact) if is_far and len(words) > _GIST else words
             for words in turn.asks
         ]
-        bounded.append(dataclasses.replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
+        bounded.append(replace(turn, asks=asks, steps=kept[::-1], is_far=is_far))
         left -= sum(map(len, asks))
     return bounded[::-1]
 
@@ -351,9 +344,7 @@ def said_once(turns: Sequence[Turn]) -> list[Turn]:
             steps.append(step)
         asked = dict(zip(turn.asks, turn.places, strict=True))
         if steps or turn.older or not asked or any(ask.strip() not in after for ask in asked):
-            once.append(
-                dataclasses.replace(turn, asks=[*asked], places=[*asked.values()], steps=steps)
-            )
+            once.append(replace(turn, asks=[*asked], places=[*asked.values()], steps=steps))
         later += asked
         after = " ".join(asked)
     return once[::-1]
@@ -390,5 +381,5 @@ def masked(turns: Sequence[Turn], redact: Callable[[str], str]) -> list[Turn]:
             if ended is not None and answer is not ended.text:
                 ended = Effect(answer, ended.exit_code, ended.failed)
             steps.append(Deed(action, ended, beside, step.place))
-        found.append(dataclasses.replace(turn, asks=asks, chosen=named, steps=steps))
+        found.append(replace(turn, asks=asks, chosen=named, steps=steps))
     return found
