@@ -342,14 +342,14 @@ def weight_of(
     tokens = MESSAGE_TOKENS
     # Ordered by frequency and without patterns: this runs for every part of a transcript.
     for part in message.parts:
-        if isinstance(part, ToolResult):
+        if type(part) is ToolResult:
             tokens += _RESULT_TOKENS
             for piece in part.content:
-                is_text = isinstance(piece, Text)
+                is_text = type(piece) is Text
                 tokens += count(piece.text) if is_text else _weight(piece, count, image_tokens)
-        elif isinstance(part, ToolCall):
+        elif type(part) is ToolCall:
             tokens += _CALL_TOKENS + len(part.name) // 4 + count(part.arguments)
-        elif isinstance(part, Text):
+        elif type(part) is Text:
             tokens += count(part.text)
         else:
             tokens += _weight(part, count, image_tokens)

@@ -2,11 +2,11 @@
 
 import re
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.formats.events import without_native
 from holdfast.stores.sqlite import SqliteStore

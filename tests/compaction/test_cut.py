@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from holdfast.compaction.cut import Cut, cut, head_ends, measured, system_end
 from holdfast.compaction.policy import Shares
@@ -171,7 +172,7 @@ def test_very_short_transcripts_have_nothing_to_fold(size: int) -> None:
 
 
 def test_a_pinned_result_keeps_its_whole_exchange() -> None:
-    pinned = replace(tool("b"), pinned=True)
+    pinned = structs.replace(tool("b"), pinned=True)
     transcript = (
         assistant("", call("a"), call("b")),
         tool("a"),

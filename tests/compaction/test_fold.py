@@ -1,8 +1,7 @@
 """Assembly: roles alternate at the joints, and the system note is added once."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from holdfast.compaction.fold import assemble, with_note
 from holdfast.compaction.plan import SYSTEM_NOTE

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from holdfast.compaction import (
     Abandoned,
@@ -185,10 +186,10 @@ def test_no_user_speaks_twice_because_of_a_summary_and_it_is_read_back(
 def louder(message: Message, repeat: int) -> Message:
     """Return a message whose words are said so many times, empty ones left out."""
     said = (
-        replace(part, text=part.text * repeat) if isinstance(part, Text) else part
+        structs.replace(part, text=part.text * repeat) if isinstance(part, Text) else part
         for part in message.parts
     )
-    return replace(message, parts=tuple(said))
+    return structs.replace(message, parts=tuple(said))
 
 
 @given(sessions(), windows, writers)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from holdfast.compaction import Abandoned, Outcome, PassContext, Policy, Pruned, Request, Unchanged
 from holdfast.compaction.fold import with_note
@@ -254,7 +255,11 @@ def test_a_result_that_is_cut_points_to_the_whole_of_it() -> None:
 
 def test_old_pictures_are_placeholders() -> None:
     picture = Message(Role.USER, (Text("look"), Media(data="QUJD" * 100)))
-    talk = (picture, assistant("seen"), replace(picture, parts=(Text("and"), Media(data="QQ=="))))
+    talk = (
+        picture,
+        assistant("seen"),
+        structs.replace(picture, parts=(Text("and"), Media(data="QQ=="))),
+    )
     outcome = truncated(talk)
     assert isinstance(outcome, Pruned)
     assert "not in the window" in outcome.transcript[0].text

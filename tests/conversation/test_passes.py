@@ -1,6 +1,6 @@
 """What a compaction leaves alone is kept by reference; what it rewrites says what it stands for."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from holdfast.conversation.passes import pieces_of
 from holdfast.session import Draft, Entry, Kind

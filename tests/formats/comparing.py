@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.formats.events import (
     About,
     CompactionEvent,
@@ -115,7 +117,7 @@ class _Names:
             line=0,
             key=self.of("key", told.key),
             message=_bare(told.message),
-            native=replace(native, parent="", reply=reply, more={}, mark=""),
+            native=structs.replace(native, parent="", reply=reply, more={}, mark=""),
         )
 
 
@@ -123,16 +125,16 @@ def _bare(message: Message) -> Message:
     """Return a message without how its content was spelled."""
     extras = {key: value for key, value in message.extras.items() if value}
     parts = tuple(map(_bare_part, message.parts))
-    return replace(message, parts=parts, form="", extras=extras or NO_EXTRAS)
+    return structs.replace(message, parts=parts, form="", extras=extras or NO_EXTRAS)
 
 
 def _bare_part(part: Part) -> Part:
     match part:
         case ToolResult(content=content):
             pieces = tuple(_bare_part(piece) for piece in content)
-            return replace(part, content=pieces, form="", extras=NO_EXTRAS)  # type: ignore[arg-type]
+            return structs.replace(part, content=pieces, form="", extras=NO_EXTRAS)
         case Media(extras=extras):
             left = {key: value for key, value in extras.items() if value}
-            return replace(part, extras=left or NO_EXTRAS)
+            return structs.replace(part, extras=left or NO_EXTRAS)
         case _:
             return part

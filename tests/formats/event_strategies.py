@@ -7,12 +7,13 @@ session equal lists.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.formats.content import summarized
 from holdfast.formats.events import (

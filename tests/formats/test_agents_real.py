@@ -1,10 +1,11 @@
 """Real files of agents that are only read tell as many messages, calls and errors as they hold."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.formats.catalog import SESSIONS
 from holdfast.formats.events import (

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.agent_files.detection import FoundFile, ReadOptions, gather
 from holdfast.agent_files.finding import find_files
@@ -71,7 +72,7 @@ SAYABLE = {
         has_delegations=False,
     ),
     "pi": PI,
-    "openclaw": replace(PI, origin="openclaw"),
+    "openclaw": dataclasses.replace(PI, origin="openclaw"),
 }
 
 

@@ -1,6 +1,8 @@
 """Views: entries by reference, and the way back to what was undone."""
 
-from dataclasses import replace
+import dataclasses
+
+from msgspec.structs import replace
 
 from holdfast.session import (
     MESSAGE_ID_MARK,
@@ -56,9 +58,9 @@ def test_redo_leads_towards_the_tip() -> None:
 
 
 def test_undo_takes_back_compactions_and_rewinds_but_not_where_a_session_begins() -> None:
-    fork = replace(view(1, None), cause=Cause.FORK)
-    folded = replace(view(2, 1), cause=Cause.COMPACTION)
-    rewound = replace(view(3, 2), cause=Cause.REWIND)
+    fork = dataclasses.replace(view(1, None), cause=Cause.FORK)
+    folded = dataclasses.replace(view(2, 1), cause=Cause.COMPACTION)
+    rewound = dataclasses.replace(view(3, 2), cause=Cause.REWIND)
     views = [fork, folded, rewound]
     assert undo_target(views, 3) == rewound
     assert undo_target(views, 2) == folded
@@ -111,7 +113,7 @@ def test_spans_that_follow_each_other_are_one() -> None:
 
 
 def test_a_line_of_views_ends_however_they_lead() -> None:
-    fork = replace(view(1, None), cause=Cause.FORK)
+    fork = dataclasses.replace(view(1, None), cause=Cause.FORK)
     views = [fork, view(2, 1), view(3, 2), view(4, 5), view(5, 4)]
     assert [each.id for each in line_to(views, 3)] == [3, 2, 1]
     assert [each.id for each in line_to(views, 4)] == [4, 5]
@@ -120,7 +122,7 @@ def test_a_line_of_views_ends_however_they_lead() -> None:
 
 
 def test_a_view_shows_its_spans_and_what_is_said_after_it() -> None:
-    shown = replace(view(1, None), spans=(Span("s", 2, 3), Span("t", 1, 1)), upto=5)
+    shown = dataclasses.replace(view(1, None), spans=(Span("s", 2, 3), Span("t", 1, 1)), upto=5)
     places = [(session, position) for session in "st" for position in range(8)]
     assert [place for place in places if shown.shows(*place)] == [
         ("s", 2),

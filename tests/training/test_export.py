@@ -3,12 +3,12 @@
 import json
 import tracemalloc
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.redaction import Redactor
 from holdfast.session import Fork, Session
@@ -25,7 +25,7 @@ from holdfast.training import (
     examples,
     order_of,
 )
-from holdfast.transcript import Message, Role, Summary, Synthetic, Text, Transcript
+from holdfast.transcript import Message, Part, Role, Summary, Synthetic, Text, Transcript
 from holdfast.wire import DIALECTS, Body
 from tests.training.stored import (
     RECORD,
@@ -261,10 +261,10 @@ def _renamed(messages: Transcript, mark: str) -> Transcript:
     )
 
 
-def _marked(part: object, mark: str) -> object:
+def _marked(part: Part, mark: str) -> Part:
     for name in ("id", "call_id"):
         if hasattr(part, name):
-            return replace(part, **{name: f"{mark}{getattr(part, name)}"})  # type: ignore[type-var]
+            return replace(part, **{name: f"{mark}{getattr(part, name)}"})
     return part
 
 

@@ -1,10 +1,10 @@
 """What nobody said is left out or labelled, and what was shortened is whole again."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.session import Cause, Change, Draft
 from holdfast.stores.sqlite import SqliteStore

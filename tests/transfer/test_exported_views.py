@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.events import CompactionEvent, MessageEvent, StrandStarted
 from holdfast.session import Fork, Usage

@@ -1,10 +1,9 @@
 """Summaries on the wire: ours and those of other agents are known again, word for word."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.tokens import FAMILIES, SUMMARY_TOKENS, Estimator
 from holdfast.transcript import Media, Message, Role, Summary, Synthetic, Text, ToolCall

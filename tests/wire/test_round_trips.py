@@ -1,11 +1,11 @@
 """Properties that hold for every dialect: nothing is lost on the way out and back."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.testing.strategies import Material, transcripts
 from holdfast.transcript import (

@@ -1,9 +1,9 @@
 """ShareGPT conversations: text comes back exactly, and is read only as far as it is certain."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import (

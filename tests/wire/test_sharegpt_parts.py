@@ -1,10 +1,10 @@
 """Conversations whose turns are lists of parts come back as such, and say what they said."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import (

@@ -1,10 +1,9 @@
 """A summary in a bare list is ours when its check says so, and nobody can make one up."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text, Transcript
 from holdfast.wire import DIALECTS, Body

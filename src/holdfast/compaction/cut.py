@@ -80,8 +80,8 @@ class Measured:
             if message.role is user and is_rules(message):
                 rules.append(at)
             for part in message.parts:
-                for piece in part.content if isinstance(part, ToolResult) else (part,):
-                    if isinstance(piece, Media):
+                for piece in part.content if type(part) is ToolResult else (part,):
+                    if type(piece) is Media:
                         weights[at] += BOUNDARY_IMAGE_TOKENS - IMAGE_TOKENS
         object.__setattr__(self, "rules", tuple(rules))
         object.__setattr__(self, "boundary", tuple(weights))

@@ -16,6 +16,8 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from msgspec import structs
+
 from holdfast.compaction.fold import Fold, SummarySource, fold, words_of
 from holdfast.compaction.live import LiveState, observe, read_live
 from holdfast.compaction.plan import CompactionPlan, Enough, Impossible, Nothing, decide, leanest
@@ -225,7 +227,7 @@ def decided(transcript: Transcript, policy: Policy, context: PassContext) -> Dec
         ours = blocks_in(message)
         rest = tuple(part for part in message.parts if part not in ours) if ours else message.parts
         if rest or not ours:
-            pairs.append((at, replace(message, parts=rest) if ours else message))
+            pairs.append((at, structs.replace(message, parts=rest) if ours else message))
     if kept:
         head = places[plan.cut.head] if plan.cut.head < len(places) else 0
         first = next((at for at, (place, _) in enumerate(pairs) if place >= head), len(pairs))

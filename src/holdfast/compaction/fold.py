@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.compaction.live import render_live
 from holdfast.compaction.plan import SYSTEM_NOTE, grow, kept_reply, leanest, note_weight
 from holdfast.compaction.policy import LEAST
@@ -297,14 +299,14 @@ def with_note(message: Message, note: str = SYSTEM_NOTE) -> Message:
         return message
     last = message.parts[-1] if message.parts else None
     if isinstance(last, Text) and len(message.parts) == 1 and message.form in ("", "string"):
-        noted = replace(last, text=f"{last.text}\n\n{note}")
-        return replace(message, parts=(noted,))
-    return replace(message, parts=(*message.parts, Text(note)))
+        noted = structs.replace(last, text=f"{last.text}\n\n{note}")
+        return structs.replace(message, parts=(noted,))
+    return structs.replace(message, parts=(*message.parts, Text(note)))
 
 
 def _with_summary(message: Message, summary: Summary) -> Message:
     """Return the message with a summary in front."""
-    return replace(message, parts=(summary, *message.parts))
+    return structs.replace(message, parts=(summary, *message.parts))
 
 
 def noted(head: Sequence[Message], note: str = SYSTEM_NOTE) -> tuple[Message, ...]:

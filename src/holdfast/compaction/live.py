@@ -80,7 +80,7 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
     started: dict[str, str] = {}
     planning: dict[str, str] = {}
     for part in chain.from_iterable([message.parts for message in messages]):
-        if isinstance(part, ToolResult):
+        if type(part) is ToolResult:
             if not (agents or planning or started):
                 continue
             agents.pop(part.call_id, None)
@@ -89,7 +89,7 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
             if part.call_id in started:
                 # What a start answered holds the id by which the process is ended.
                 processes[started[part.call_id]] = part.text[:_ANSWER]
-        if not isinstance(part, ToolCall):
+        if type(part) is not ToolCall:
             continue
         kind = toolkit.family(part.name)
         # Arguments are parsed only where they can matter: a session has thousands of calls.

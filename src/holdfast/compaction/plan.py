@@ -11,6 +11,8 @@ from itertools import accumulate
 from operator import sub
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
+
 from holdfast.compaction.cut import cut, head_ends, measured, must_stay, spoken, system_end
 from holdfast.compaction.live import read_live, render_live
 from holdfast.compaction.policy import LEAST, SOFT_CEILING
@@ -82,7 +84,7 @@ def without_summaries(transcript: Transcript) -> Bare:
     its work and facts join the record, and nobody's words go out of sight because of it. It stays
     in its place behind ours, and where no reply has followed it yet.
     """
-    if not any(isinstance(part, Summary) for message in transcript for part in message.parts):
+    if not any(type(part) is Summary for message in transcript for part in message.parts):
         return Bare(transcript, range(len(transcript)), None)
     kept: list[tuple[int, Message]] = []
     ours: Summary | None = None
@@ -97,7 +99,7 @@ def without_summaries(transcript: Transcript) -> Bare:
             fresh, after = len(kept), len(kept) + bool(rest)
             if summaries[0].is_ours:
                 ours = summaries.pop(0)
-            message = replace(message, parts=rest, synthetic=None)
+            message = structs.replace(message, parts=rest, synthetic=None)
         opens = ours is None and not any(each.role is not Role.SYSTEM for _, each in kept)
         found += [(each, opens) for each in summaries]
         if message.parts:

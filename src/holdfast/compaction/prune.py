@@ -6,12 +6,15 @@ the original turns, so that evidence in tool results is read before it goes.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from holdfast.compaction.report import PrunedCounts
 from holdfast.redaction.redactor import redact_all
@@ -77,7 +80,9 @@ class PrunedTranscript:
         """Return it with only the messages before an index shortened."""
         kinds = (kinds for at, kinds in self.kinds.items() if at < end)
         counts = _counted(kinds, self.counts.media)
-        return replace(self, transcript=self.transcript[:end] + self.whole[end:], counts=counts)
+        return dataclasses.replace(
+            self, transcript=self.transcript[:end] + self.whole[end:], counts=counts
+        )
 
 
 def prune(
@@ -115,11 +120,12 @@ def _may_be_shortened(message: Message) -> bool:
     """Say whether a message has a long result or long arguments; most have neither."""
     if message.role not in _SHORTENED or message.pinned:
         return False
-    return any(
-        len(part.arguments if isinstance(part, ToolCall) else part.text) > LONG
-        for part in message.parts
-        if isinstance(part, ToolCall | ToolResult)
-    )
+    for part in message.parts:
+        if type(part) is ToolResult and len(part.text) > LONG:
+            return True
+        if type(part) is ToolCall and len(part.arguments) > LONG:
+            return True
+    return False
 
 
 def _counted(kinds: Iterable[_Kinds], media: int) -> PrunedCounts:
@@ -170,9 +176,9 @@ class _Stale:
         seen: set[str] = set()
         for index, message in enumerate(transcript):
             for part in message.parts:
-                if isinstance(part, ToolCall):
+                if type(part) is ToolCall:
                     self._calls[part.id] = part
-                elif isinstance(part, ToolResult) and len(text := part.text) > LONG:
+                elif type(part) is ToolResult and len(text := part.text) > LONG:
                     if (size := len(text)) not in first:
                         first[size] = text
                         continue
@@ -306,11 +312,11 @@ def without_old_media(transcript: Transcript) -> Shortened:
 def _media_in(message: Message) -> int:
     count = 0
     for part in message.parts:
-        if isinstance(part, Media):
+        if type(part) is Media:
             count += 1
-        elif isinstance(part, ToolResult):
+        elif type(part) is ToolResult:
             for piece in part.content:
-                count += isinstance(piece, Media)
+                count += type(piece) is Media
     return count
 
 

@@ -6,9 +6,10 @@ them is in that order. So a window is not valid by itself, and every one passes 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import InvalidTranscript
 from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, ToolResult, check

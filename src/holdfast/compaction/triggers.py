@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.tokens import Scale
 from holdfast.transcript import Role, Summary, newest_user
 
@@ -151,7 +153,7 @@ class Progress:
             request = 0
         else:
             said = [part for part in transcript[newest].parts if not isinstance(part, Summary)]
-            request = scale.weigh(replace(transcript[newest], parts=tuple(said)))
+            request = scale.weigh(structs.replace(transcript[newest], parts=tuple(said)))
         written = report.summary.tokens if report.summary else 0
         cause = StallCause.DENSE_SESSION
         if overhead >= _FIXED_SHARE * (report.tokens_after + overhead) > 0:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, overload
+
+from msgspec.structs import replace
 
 from holdfast.compaction.prune import middle_out, pointer_to
 from holdfast.conversation.decode_input import (

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.compaction import Abandoned, CompactionReport, Folded, Pruned, Report, Request
 from holdfast.conversation.dependencies import Strategy
 from holdfast.conversation.lease import Taken, hold_lease
@@ -188,9 +190,9 @@ def _change(
     at = deps.clock.moment()
     transcript = report.result.transcript
     pieces = tuple(
-        replace(
+        structs.replace(
             piece,
-            message=replace(piece.message, pinned=False),
+            message=structs.replace(piece.message, pinned=False),
             tokens=deps.engine.load((piece.message,)).tokens,
         )
         if isinstance(piece, Draft)

@@ -7,8 +7,11 @@ no part of what undo takes back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from holdfast.compaction.fold import with_note
 from holdfast.compaction.plan import SYSTEM_NOTE
@@ -217,7 +220,7 @@ class LiveWindow:
         """
         known = self._window.head
         if entries and entries[0].position == known.size + 1:
-            self._extend(entries, replace(known, size=entries[-1].position))
+            self._extend(entries, dataclasses.replace(known, size=entries[-1].position))
 
     def body(self, dialect: str) -> Body:
         """Return the window as a provider reads it, valid whatever happened to its calls."""

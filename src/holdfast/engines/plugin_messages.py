@@ -12,8 +12,10 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from holdfast.compaction import Folded, Pruned, Report, SummaryReport, Unchanged
 from holdfast.compaction.repair import repair

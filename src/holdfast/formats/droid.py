@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.formats.content import decoded, summarized, words
 from holdfast.formats.events import (
     MAIN,
@@ -356,7 +358,7 @@ class _FileReader:
             first = found[0] if found else Message(Role.ASSISTANT)
             known = {each.text for each in thoughts}
             rest = (p for p in first.parts if not (isinstance(p, Thinking) and p.text in known))
-            found = (replace(first, parts=(*thoughts, *rest)), *found[1:])
+            found = (structs.replace(first, parts=(*thoughts, *rest)), *found[1:])
         if isinstance(found, str):
             yield Problem(record.line, found, record.file)
             return

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from msgspec import Struct, structs
+
 from holdfast.session import Fork, Usage
 from holdfast.transcript import NO_EXTRAS, Message
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.formats.json_access import JsonObject
@@ -46,9 +47,7 @@ class About:
     """What only its own format has a word for and its writer puts back."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceMetadata:
+class SourceMetadata(Struct, frozen=True, kw_only=True, gc=False):
     """What an agent wrote about one message; empty is unknown."""
 
     id: str = ""
@@ -92,9 +91,7 @@ class MetadataUpdated:
     about: About
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageEvent:
+class MessageEvent(Struct, frozen=True, kw_only=True, gc=False):
     """One entry of the conversation, as its own agent divides it."""
 
     strand: str
@@ -176,15 +173,7 @@ def with_native(message: Message, native: SourceMetadata, *, mark: str = "") -> 
         fields["mark"] = mark or native.mark
     if not fields:
         return message
-    # Not `replace`, which takes three times as long: an import does this for every message.
-    return Message(
-        message.role,
-        message.parts,
-        message.form,
-        message.synthetic,
-        message.pinned,
-        {**message.extras, _KEY: fields},
-    )
+    return structs.replace(message, extras={**message.extras, _KEY: fields})
 
 
 def native_of(message: Message) -> SourceMetadata:
@@ -210,7 +199,7 @@ def without_native(message: Message) -> Message:
     if _KEY not in message.extras:
         return message
     rest = {key: value for key, value in message.extras.items() if key != _KEY}
-    return replace(message, extras=rest or NO_EXTRAS)
+    return structs.replace(message, extras=rest or NO_EXTRAS)
 
 
 def prefixed(event: Event, own: str) -> Event:

@@ -8,9 +8,12 @@ stands in a fence of the answer and its output in the next user message: both ar
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.content import answer_in, summarized, thoughts, tokens_in
 from holdfast.formats.events import (
@@ -65,7 +68,7 @@ def about_run(rest: JsonObject, messages: Iterable[Message]) -> About:
     usage = usage_in({}, (), stats.get("instance_cost"))
     if usage is not None:
         is_told = any(each.usage for each in natives)
-        usage = None if is_told else replace(usage, calls=count(stats.get("api_calls")))
+        usage = None if is_told else dataclasses.replace(usage, calls=count(stats.get("api_calls")))
     return About(
         id=f"{task}/{first}" if first else "",
         title=task,
@@ -124,7 +127,8 @@ def _resulted(message: Message) -> Message | None:
     bare = replace(result, extras={"responses": rest} if rest else NO_EXTRAS)
     part = _answered(bare, failed=extra.get("returncode") not in (None, 0))
     return with_native(
-        replace(message, parts=(part,)), SourceMetadata(at=milliseconds(extra.get("timestamp")))
+        replace(message, parts=(part,)),
+        SourceMetadata(at=milliseconds(extra.get("timestamp"))),
     )
 
 

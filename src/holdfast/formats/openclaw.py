@@ -16,6 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -151,7 +153,7 @@ def _entries(records: Iterable[SourceRecord], problems: list[Problem]) -> Iterat
         elif line.get("kind") == "event":
             found = parsed(mapping(line.get("row")).get("event_json"))
             if is_object(found):
-                yield replace(record, value=found)
+                yield structs.replace(record, value=found)
             else:
                 problems.append(Problem(record.line, "an event is no JSON object", record.file))
 
@@ -279,7 +281,7 @@ def _placed(event: Event, session: str, about: About) -> Event:
 
     match event:
         case MessageEvent():
-            return replace(event, strand=strand(event.strand), key=f"{session}/{event.key}")
+            return structs.replace(event, strand=strand(event.strand), key=f"{session}/{event.key}")
         case StrandStarted(strand=name) if name == MAIN:
             return replace(event, strand=session, about=_joined(about, event.about))
         case StrandStarted():

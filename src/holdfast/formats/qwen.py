@@ -18,6 +18,8 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.formats.content import decoded, summarized, words
 from holdfast.formats.events import (
     MAIN,
@@ -286,10 +288,12 @@ class _Reader:
             for message in found:
                 if failed:
                     failures = (
-                        replace(part, is_error=True) if isinstance(part, ToolResult) else part
+                        structs.replace(part, is_error=True)
+                        if isinstance(part, ToolResult)
+                        else part
                         for part in message.parts
                     )
-                    message = replace(message, parts=tuple(failures))
+                    message = structs.replace(message, parts=tuple(failures))
                 told = self._told(record, tree, message)
                 tree.tell(told, parts)
                 yield told

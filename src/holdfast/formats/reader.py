@@ -8,11 +8,14 @@ follows, whoever speaks there, so that roles alternate.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
+
+from msgspec.structs import replace
 
 from holdfast.errors import HoldfastError
 from holdfast.formats.events import CompactionEvent, MessageEvent, RewindEvent, SourceMetadata
@@ -221,9 +224,9 @@ class _SummarySplitter:
             self._held = None
             (summary, rest), shows = held, self._shown(event.shows)
             if shows[-1] == rest.key:
-                yield from (summary, replace(event, shows=shows[:-1]), rest)
+                yield from (summary, dataclasses.replace(event, shows=shows[:-1]), rest)
             else:
-                yield from (rest, summary, replace(event, shows=shows))
+                yield from (rest, summary, dataclasses.replace(event, shows=shows))
             return
         yield from self.flush()
         match event:
@@ -245,7 +248,7 @@ class _SummarySplitter:
                         replace(event, message=replace(message, parts=rest, synthetic=None)),
                     )
             case CompactionEvent() | RewindEvent():
-                yield replace(event, shows=self._shown(event.shows))
+                yield dataclasses.replace(event, shows=self._shown(event.shows))
             case _:
                 yield event
 

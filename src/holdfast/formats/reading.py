@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.errors import DecodeError, InvalidTranscript
 from holdfast.formats.catalog import (
     DOCUMENTS,
@@ -352,7 +354,7 @@ def _uncounted(message: Message) -> Message:
     native = native_of(message)
     if native.usage is None:
         return message
-    return with_native(without_native(message), replace(native, usage=None))
+    return with_native(without_native(message), structs.replace(native, usage=None))
 
 
 def read_tolerantly(

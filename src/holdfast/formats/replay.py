@@ -8,9 +8,12 @@ call, as every provider demands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.events import (
     About,
@@ -159,7 +162,7 @@ def merged(known: About, more: About) -> About:
         for name in About.__dataclass_fields__
         if name != "more" and (value := getattr(more, name)) not in ("", None)
     }
-    return replace(known, **fields, more={**known.more, **more.more})
+    return dataclasses.replace(known, **fields, more={**known.more, **more.more})
 
 
 class _Path:
@@ -284,7 +287,7 @@ class _Replay:
         if found and self._problems:
             problems = (*self._problems, *found[0].problems)
             ordered = tuple(sorted(problems, key=lambda problem: problem.line))
-            found[0] = replace(found[0], problems=ordered)
+            found[0] = dataclasses.replace(found[0], problems=ordered)
         return tuple(found)
 
     def _begin(self, begun: StrandStarted) -> None:

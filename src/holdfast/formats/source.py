@@ -14,11 +14,12 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, cast
 
+from msgspec import Struct
+
 from holdfast.errors import DecodeError
 from holdfast.formats.events import Problem
 from holdfast.formats.json_access import is_array, is_object
 from holdfast.formats.reader import Style
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,9 +30,7 @@ _TOO_LONG = "a number has more digits than can be read"
 _SNIFF = 4096
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class SourceRecord:
+class SourceRecord(Struct, frozen=True, gc=False):
     """One JSON value and where it stood."""
 
     line: int

@@ -6,10 +6,12 @@ words, with its cache markers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from holdfast.agent.turn import CUT_OFF
 from holdfast.compaction import Policy

@@ -8,17 +8,19 @@ place of what it stands for, and everything else in the client's own newest word
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 import json
 import sqlite3
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.conversation.waiting import Checkpoints, StoreVisits, start_in_store
 from holdfast.errors import ConfigError, Conflict, InvalidTranscript, StoreError
@@ -215,10 +217,12 @@ class TurnKeeper:
         turn = ClientTurn(request, found, messages, window, self._answers)
         if found.how is Continuity.SIDE:
             if request.side != "count" or found.node is None or not found.known:
-                return replace(turn, window=max(window - _beside(request, body), window // 4))
+                return dataclasses.replace(
+                    turn, window=max(window - _beside(request, body), window // 4)
+                )
             counted = self.conversations.open(found.node.session)
             places = partial(self._places, request, found, ())
-            return replace(turn, counted=counted, places=places)
+            return dataclasses.replace(turn, counted=counted, places=places)
         is_switched = opened is not None and opened.found == found
         if opened is None or not is_switched:
             key = self._key(request, found)
@@ -241,7 +245,7 @@ class TurnKeeper:
             is_unfolded = is_plain(live.window) and not chat.compactor.is_due()
             if is_unfolded:
                 chat.compactor.handed_out()
-            return replace(
+            return dataclasses.replace(
                 turn,
                 conversation=chat,
                 places=partial(self._places, request, found, new),

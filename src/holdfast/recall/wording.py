@@ -7,9 +7,10 @@ for, and would stand above the messages that said them first.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+from msgspec.structs import replace
 
 from holdfast.recall.folding import WORD, is_paired, normal, pairs, plain, root_of
 from holdfast.session import searchable

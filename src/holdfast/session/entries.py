@@ -6,12 +6,14 @@ them is a matter of pointing back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from holdfast.transcript import Recalled, Role, Synthetic, Text, ToolResult
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,9 +37,7 @@ class Kind(IntEnum):
     """A compaction: a summary, or a shortened stand-in for something that was said."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True, gc=False):
     """A message on its way into the log."""
 
     message: Message
@@ -52,9 +52,7 @@ class Draft:
     """Whether the session pins it from the beginning."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
     """A message in the log."""
 
     id: int

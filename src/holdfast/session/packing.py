@@ -340,7 +340,7 @@ def _bare_text(message: Message) -> str | None:
     if len(message.parts) != 1 or message.form or message.synthetic is not None:
         return None
     only = message.parts[0]
-    if not isinstance(only, Text) or only.extras or message.extras or message.pinned:
+    if type(only) is not Text or only.extras or message.extras or message.pinned:
         return None
     text = only.text
     return text if len(text) < WORTH_SQUEEZING and _is_encodable(text) else None

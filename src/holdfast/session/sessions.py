@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import Conflict, SessionEnded, StoreError, UnknownSession
 from holdfast.keywords import names_checked
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,7 +57,6 @@ CLOSABLE = frozenset({EndReason.CLOSED, EndReason.SUBAGENT, EndReason.RESET})
 
 
 @names_checked
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What providers reported, added up."""

@@ -7,14 +7,14 @@ a reader needs to know what is different now before what was read on the way.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from holdfast.summary.statements import StatementKind, clip_words, units
 from holdfast.summary.turns import document_in, unquoted, without_documents
 from holdfast.transcript.effects import Family, error_line
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.summary.turns import Deed
@@ -98,9 +98,7 @@ _KEPT, _FIRST = re.compile(r"(?:^|\s)~?/?(?:[\w.-]+/)+[\w-]+\.\w+(?=[.\s]|$)"), 
 """A path to a file, and how many sentences of an answer are looked at for one."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class ToldAction:
+class ToldAction(Struct, frozen=True, gc=False):
     """A deed as it is told."""
 
     kind: StatementKind

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.summary.record import number_of, words_of
 from holdfast.summary.statements import Origin

@@ -7,11 +7,14 @@ no longer told as holding.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from itertools import count as numbers
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
@@ -156,7 +159,7 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     """
     closely = min(max(job.budget // _TOKENS_A_DEED, _FEWEST_DEEDS), _MOST_DEEDS)
     characters = max(job.budget * _OF_BUDGET, _FEWEST_CHARACTERS)
-    tools = replace(toolkit or Toolkit(), redact=job.redact)
+    tools = dataclasses.replace(toolkit or Toolkit(), redact=job.redact)
     turns = read_turns(
         job.whole,
         tools,
@@ -168,7 +171,7 @@ def draft(job: Job, toolkit: Toolkit | None = None, answer: Composed | None = No
     )
     turns = masked(said_once(turns), job.redact)
     told = _Drafting(job, turns, None if answer is None else answer.record).draft()
-    return told if answer is None else replace(told, writer=answer.model or "a model")
+    return told if answer is None else dataclasses.replace(told, writer=answer.model or "a model")
 
 
 def _replies(record: Record) -> Iterator[str]:

@@ -10,9 +10,10 @@ both. All of this goes on where an earlier record left off.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.summary import cues
 from holdfast.summary.actions import told

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.transcript.parts import quickly_made
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -293,9 +293,7 @@ class Origin(StrEnum):
     """The summarizer's answer for these turns."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True, gc=False):
     """One thing that a record can say."""
 
     kind: StatementKind
@@ -317,9 +315,7 @@ class Statement:
 
     def weighted(self, factor: float) -> Statement:
         """Return it with so many times the worth."""
-        place = self.section, self.entry, self.order
-        rest = self.label, self.origin, self.message, self.is_head
-        return Statement(self.kind, self.text, *place, self.density * factor, *rest)
+        return replace(self, density=self.density * factor)
 
     def worth(self, age: float) -> float:
         """Return what it is worth per token, by how many times the record's size was said since."""

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from holdfast.summary.brief import shortened
 from holdfast.summary.choices import BACK, chosen
@@ -22,7 +24,6 @@ from holdfast.summary.tracing import letters
 from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
-from holdfast.transcript.parts import quickly_made
 from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
 
 if TYPE_CHECKING:
@@ -123,9 +124,7 @@ _REJECTED = re.compile(
 )
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Struct, frozen=True, gc=False):
     """A call and how it ended, if it did."""
 
     action: Action
@@ -154,9 +153,7 @@ class Deed:
         return is_likely and _REJECTED.search(said) is not None
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True, gc=False):
     """What the assistant said."""
 
     text: str
@@ -168,8 +165,7 @@ class Remark:
 Step: TypeAlias = Deed | Remark
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True, gc=False):
     """What a user said, in one message or several, and everything that followed from it."""
 
     place: int
@@ -300,7 +296,7 @@ def _steps(
     words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
     if words and not words.isspace():
         yield Remark(words, index, acts)
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
+    calls = [part for part in message.parts if type(part) is ToolCall]
     for call in calls if results is not None else ():
         action = toolkit.action(call)
         keys = _BESIDE.get(action.family, ())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import SessionEnded, StoreError, UnknownSession
 from holdfast.ports import Capability, FileUpkeep, Lease, Listing, Store, file_upkeep

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import Conflict, SessionEnded, UnknownSession
 from holdfast.ports import Capability, Store
@@ -83,7 +85,7 @@ class WindowCases(StoreCase):
             )
             for _ in range(2):
                 change = self.change(store.window(FIRST), [said("s")])
-                store.change(FIRST, replace(change, compaction=record))
+                store.change(FIRST, dataclasses.replace(change, compaction=record))
             first, second = store.compactions(FIRST)
             assert store.count_compactions(FIRST) == 2
             views = [view.id for view in store.views(FIRST)]
@@ -91,7 +93,9 @@ class WindowCases(StoreCase):
                 (None, views[0]),
                 (views[0], views[1]),
             ]
-            expected = replace(record, id=second.id, session=FIRST, before=views[0], after=views[1])
+            expected = dataclasses.replace(
+                record, id=second.id, session=FIRST, before=views[0], after=views[1]
+            )
             assert second == expected
 
     def test_what_is_said_meanwhile_follows_the_change(self, tmp_path: Path) -> None:
@@ -276,7 +280,7 @@ class WindowCases(StoreCase):
             assert store.refresh(FIRST, known) == Refreshed(
                 store.state(FIRST), fresh, is_whole=False
             )
-            assert store.refresh(FIRST, replace(known, size=99)).is_whole
+            assert store.refresh(FIRST, dataclasses.replace(known, size=99)).is_whole
             for seen in (None, known, store.head(FIRST)):
                 self.compact(store, FIRST, [said("s"), *store.window(FIRST).entries[1:]])
                 found = store.refresh(FIRST, seen)

@@ -6,10 +6,12 @@ it was, so that leaving synthetic text out need not leave a hole where it stood 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 from typing import TYPE_CHECKING, assert_never
+
+from msgspec.structs import replace
 
 from holdfast.errors import UnknownSession
 from holdfast.formats.json_access import is_object

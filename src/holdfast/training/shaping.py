@@ -8,8 +8,10 @@ place for it, whoever reasoned.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from holdfast.compaction.repair import repair
 from holdfast.formats.json_access import is_object, parsed

@@ -10,13 +10,13 @@ and because answers run to megabytes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
+from msgspec import Struct
+
 from holdfast.transcript.arguments import parsed
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from holdfast.transcript.parts import ToolResult
@@ -161,9 +161,7 @@ _BELOW = ("Error: (none)", "Exit Code: ", "Signal: ", "Background PIDs: ", "Proc
 """What Gemini CLI and Qwen Code write around it."""
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True, gc=False):
     """How a call ended."""
 
     text: str

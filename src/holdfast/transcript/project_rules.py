@@ -103,7 +103,7 @@ def rules_in(message: Message) -> Iterator[ProjectRules]:
 
 def blocks_in(message: Message) -> tuple[Part, ...]:
     """Return the blocks of rules in a message, which `rules_block` wrote."""
-    return tuple([part for part in message.parts if isinstance(part, Text) and _is_block(part)])
+    return tuple([part for part in message.parts if type(part) is Text and _is_block(part)])
 
 
 def rules_block(rules: Sequence[ProjectRules]) -> Message:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.parts import Message, Part
 
 _PATCH = "diff --git "
-_NOT_SAID = (Summary, Recalled)
+_NOT_SAID = frozenset({Summary, Recalled})
 _SHORT = 4_000
 """Characters of a text whose words are remembered."""
 
@@ -58,9 +58,9 @@ def seams(transcript: Sequence[Message]) -> tuple[int, ...]:
     spans = [0] * (size + 2)
     for index, message in enumerate(transcript):
         for part in message.parts:
-            if isinstance(part, ToolCall):
+            if type(part) is ToolCall:
                 opened[part.id] = index
-            elif isinstance(part, ToolResult) and part.call_id in opened:
+            elif type(part) is ToolResult and part.call_id in opened:
                 spans[opened[part.call_id] + 1] += 1
                 spans[index + 1] -= 1
         if (
@@ -99,7 +99,7 @@ def is_user_word(message: Message) -> bool:
     return (
         message.role is Role.USER
         and message.synthetic is None
-        and any(not isinstance(part, _NOT_SAID) for part in message.parts)
+        and any(type(part) not in _NOT_SAID for part in message.parts)
     )
 
 
@@ -224,8 +224,8 @@ def _only_thinks(message: Message) -> bool:
     parts = message.parts
     return (
         bool(parts)
-        and isinstance(parts[-1], Thinking)
-        and all(isinstance(part, Thinking) for part in parts)
+        and type(parts[-1]) is Thinking
+        and all(type(part) is Thinking for part in parts)
     )
 
 

@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from msgspec import Struct
+
 from holdfast.keywords import names_checked
 from holdfast.transcript.arguments import parsed
 from holdfast.transcript.effects import Effect, Family, effect, error_line, family
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,9 +68,7 @@ _END = ("end_line", "line_end", "endLine", "EndLine")
 _PATCH_MARKS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True, gc=False):
     """A call, read: which kind of work on what."""
 
     family: Family

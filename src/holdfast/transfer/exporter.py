@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, cast
 
+from msgspec import structs
+
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -359,7 +361,7 @@ class _Exporter:
         mark = native.mark
         is_ours = entry.kind is not Kind.SAID and message.summary is not None
         if native.mark and not is_ours:
-            native = replace(native, mark="")
+            native = structs.replace(native, mark="")
         else:
             model = session.model if message.role is Role.ASSISTANT else ""
             native = SourceMetadata(at=entry.at or None, model=model)
@@ -367,7 +369,7 @@ class _Exporter:
             strand=strand,
             line=self._line,
             key=self._keys.name(entry, native.id, mark),
-            message=replace(without_native(message), pinned=False),
+            message=structs.replace(without_native(message), pinned=False),
             native=native,
         )
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
+
 from holdfast.compaction.repair import repair
 from holdfast.conversation.window import with_goal
 from holdfast.formats import Document, write
@@ -128,7 +130,7 @@ def named_for_agent(events: Iterable[Event], id_: str, folder: str, now: int) ->
                 yield replace(event, about=about)
             case MessageEvent(native=native) if "sessionId" in native.more:
                 more = {key: value for key, value in native.more.items() if key != "sessionId"}
-                yield replace(event, native=replace(native, more=more))
+                yield structs.replace(event, native=structs.replace(native, more=more))
             case _:
                 yield event
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar, cast
 from zlib import crc32
 
+from msgspec import Struct
+
 from holdfast.errors import DecodeError
 from holdfast.transcript import NO_EXTRAS, Media, Violation
-from holdfast.transcript.parts import quickly_made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -154,9 +155,7 @@ def grouped(turns: Iterable[WireTurn]) -> list[WireTurn]:
     return joined
 
 
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class CallStep:
+class CallStep(Struct, frozen=True, gc=False):
     """What one message does about calls."""
 
     index: int

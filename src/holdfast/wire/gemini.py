@@ -13,10 +13,11 @@ one it came with. Signatures belong to their part and stay with it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import (

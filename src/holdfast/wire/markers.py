@@ -14,8 +14,10 @@ written with a backslash, so that nothing recalled can end the block and speak a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.transcript import Recalled, Summary, Text
 

@@ -7,8 +7,9 @@ it, so that encoding gives the same text back.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.transcript import (
     NO_EXTRAS,
@@ -45,7 +46,7 @@ SIGNS = (*OPENINGS, OPEN)
 _FRAME = "summary"
 _USER = Role.USER
 """Looked up once: a member of an enumeration is found slowly."""
-_SEALED = (Thinking, Opaque)
+_SEALED = frozenset({Thinking, Opaque})
 
 
 def compose(
@@ -133,9 +134,9 @@ def portable(message: Message, dialect: str) -> tuple[Part, ...]:
     is text from here on.
     """
     parts = message.parts
-    if any([isinstance(part, Recalled) for part in parts]):
+    if any([type(part) is Recalled for part in parts]):
         parts = spelled_out(parts)
-    if not any([isinstance(part, _SEALED) for part in parts]):
+    if not any([type(part) in _SEALED for part in parts]):
         return parts
     kept: list[Part] = []
     for part in parts:

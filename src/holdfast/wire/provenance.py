@@ -8,11 +8,13 @@ frame; the key comes from outside.
 
 from __future__ import annotations
 
+import dataclasses
 import hmac
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from holdfast.transcript import Message, Role, Summary, Synthetic, Text
 from holdfast.wire.common import Wire, own
@@ -95,7 +97,7 @@ def _put_on(message: Message, name: str) -> Message:
     return replace(message, extras={**message.extras, name: fields})
 
 
-_WORDS = (Text, Summary)
+_WORDS = frozenset({Text, Summary})
 
 Sign: TypeAlias = Callable[[str], str]
 """Returns the check of a text, always the same for the same text; empty where there is no key."""
@@ -140,7 +142,7 @@ def recognized(transcript: Transcript, sign: Sign) -> Transcript:
     # Calls and results, which most messages are, hold no summary.
     found = [*transcript]
     for at, message in enumerate(transcript):
-        if any([isinstance(part, _WORDS) for part in message.parts]):
+        if any([type(part) in _WORDS for part in message.parts]):
             found[at] = _recognized(message, sign)
     return tuple(found)
 
@@ -156,7 +158,7 @@ def _recognized(message: Message, sign: Sign) -> Message:
         return replace(message, parts=parts)
     if message.role is Role.ASSISTANT:
         for index, part in enumerate(message.parts):
-            if isinstance(part, Text) and part.text.startswith(OURS) and not part.extras:
+            if type(part) is Text and part.text.startswith(OURS) and not part.extras:
                 return _with_own_summary(message, index, part.text, sign)
     return message
 
@@ -165,7 +167,9 @@ def _with_own_summary(message: Message, index: int, text: str, sign: Sign) -> Me
     marked = read(text)
     if marked is None or not _verifies(marked.summary, text, sign):
         return message
-    return divided(message, index, replace(marked, summary=replace(marked.summary, claimed=False)))
+    return divided(
+        message, index, dataclasses.replace(marked, summary=replace(marked.summary, claimed=False))
+    )
 
 
 def _verifies(summary: Summary, written: str, sign: Sign) -> bool:

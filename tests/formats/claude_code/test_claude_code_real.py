@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.claude_code.writer import write
@@ -200,7 +201,7 @@ def test_a_session_whose_ids_are_words_reads_back_equal_with_ids_of_its_own(shar
 def nameless(events: list[Event]) -> list[Event]:
     """Return events without ids, and without the model that an answer has to name."""
     return [
-        replace(each, native=replace(each.native, id="", model=""))
+        structs.replace(each, native=structs.replace(each.native, id="", model=""))
         if isinstance(each, MessageEvent)
         else replace(each, about=replace(each.about, id="", model=""))
         if isinstance(each, StrandStarted)

@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from holdfast.formats.claude_code import CLAUDE_CODE
 from holdfast.formats.claude_code.writer import write
@@ -330,7 +331,7 @@ def test_a_second_conversation_and_its_branches_are_left_out() -> None:
     part = replace(branch("2", "x"), of="1")
     noted = MetadataUpdated(strand="1", about=About(title="other"))
     events: list[Event] = [begun(title="mine"), other, said("x", "no", "1"), part, noted]
-    events += [said("y", "no", "2"), replace(summary("z"), strand="1")]
+    events += [said("y", "no", "2"), structs.replace(summary("z"), strand="1")]
     events += [folded_in("1", "z"), folded_in("1", "x"), said("#1", "go"), Problem(1, "damage")]
     kinds = [line.get("customTitle") or line["message"]["content"] for line in lines(events)]
     assert kinds == ["mine", "go"]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import given
+from msgspec import structs
 
 from holdfast.formats import read, write
 from holdfast.formats.codex import CODEX
@@ -81,7 +82,7 @@ def plain(events: Iterable[Event]) -> tuple[list[Event], list[Usage]]:
                 bare.append(replace(event, about=replace(about, model="")))
             case MessageEvent(native=native):
                 costs += [] if native.usage is None else [native.usage]
-                bare.append(replace(event, native=replace(native, usage=None)))
+                bare.append(structs.replace(event, native=structs.replace(native, usage=None)))
             case _:
                 bare.append(event)
     return bare, costs

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from holdfast.formats.content import summarized
 from holdfast.formats.events import (
@@ -140,10 +141,10 @@ def test_what_a_compaction_carries_over_was_not_taken_back() -> None:
 def test_what_came_while_a_summary_was_written_is_told_once() -> None:
     ledger = a_ledger("a", "b", "late")
     late = ledger.rows.pop()
-    late = replace(late, told=replace(late.told, key="late"))
+    late = replace(late, told=structs.replace(late.told, key="late"))
     ledger.compact(0, 1, keeps_times=True, marks_tail=True)
     ledger.rows.insert(2, replace(late, fate=RowFate.TAKEN_BACK))
-    ledger.rows.append(replace(late, told=replace(late.told, key="copy")))
+    ledger.rows.append(replace(late, told=structs.replace(late.told, key="copy")))
     events = told_by(ledger)
     assert window(events) == ["summary", "b", "late"]
     assert [event.message.text for event in events if isinstance(event, MessageEvent)].count(
@@ -190,7 +191,7 @@ def test_a_copy_that_was_changed_is_told_as_a_message() -> None:
     ledger = a_ledger("a", "b")
     ledger.compact(0, 1, keeps_times=False)
     last = ledger.rows[-1]
-    changed = replace(last.told, message=Message(Role.USER, (Text("b, shortened"),)))
+    changed = structs.replace(last.told, message=Message(Role.USER, (Text("b, shortened"),)))
     ledger.rows[-1] = replace(last, told=changed, print=1)
     events = told_by(ledger)
     assert keys(events) == ["1", "2", "3", "4"]
@@ -211,7 +212,7 @@ def test_a_summary_at_the_beginning_shows_what_stands_before_it() -> None:
     ledger.rows.append(
         replace(
             ledger.rows[0],
-            told=replace(ledger.rows[0].told, key="2", message=summarized("x", "hermes")),
+            told=structs.replace(ledger.rows[0].told, key="2", message=summarized("x", "hermes")),
             print=2,
             at=START + 9,
         )

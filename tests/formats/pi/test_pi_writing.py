@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import given, settings
+from msgspec import structs
 
 from holdfast.formats import read, write
 from holdfast.formats.content import summarized
@@ -64,7 +65,7 @@ def counted(events: Iterable[Event]) -> list[Event]:
     plain: list[Event] = []
     for event in comparable(events):
         if isinstance(event, MessageEvent) and event.native.usage == Usage(1):
-            plain.append(replace(event, native=replace(event.native, usage=None)))
+            plain.append(structs.replace(event, native=structs.replace(event.native, usage=None)))
         else:
             plain.append(event)
     return plain
@@ -136,7 +137,7 @@ def test_pieces_of_one_answer_become_one_entry_and_results_follow_it() -> None:
     call, other = ToolCall("c1", "ls"), ToolCall("c2", "pwd")
     events = [
         begun(),
-        told("a", Message(Role.ASSISTANT, (call,)), replace(pieces, usage=Usage(1, 5))),
+        told("a", Message(Role.ASSISTANT, (call,)), structs.replace(pieces, usage=Usage(1, 5))),
         told("b", Message(Role.TOOL, (ToolResult("c1", (Text("x"),)),))),
         told("c", Message(Role.ASSISTANT, (other,)), pieces),
         told("d", Message(Role.TOOL, (ToolResult("c2", (Text("y"),)),))),

@@ -13,8 +13,10 @@ the two tells that answer without its cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import DecodeError
 from holdfast.formats.codex.exec import ExecReader, is_printed, sign_of

@@ -12,10 +12,13 @@ prompts. What we write ourselves names the messages in a note.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from holdfast.errors import DecodeError
 from holdfast.formats.content import summarized, words
@@ -213,7 +216,7 @@ def about_of(meta: JsonObject, note: JsonObject, written: object) -> About:
     }
     if (fork := string(added.get("fork"))) in set(Fork):
         fields["fork"] = Fork(fork)
-    return replace(about, **cast("dict[str, str]", fields)) if fields else about  # type: ignore[arg-type]
+    return dataclasses.replace(about, **cast("dict[str, str]", fields)) if fields else about  # type: ignore[arg-type]
 
 
 def spent_in(counts: JsonObject, note: JsonObject) -> Usage:
@@ -222,7 +225,7 @@ def spent_in(counts: JsonObject, note: JsonObject) -> Usage:
     if is_array(noted) and len(noted) == 2:
         exact, cost = mapping(noted[0]), noted[1]
         price = float(cost) if isinstance(cost, int | float) else 0.0
-        return replace(_usage(exact), calls=count(exact.get("calls")), cost=price)
+        return dataclasses.replace(_usage(exact), calls=count(exact.get("calls")), cost=price)
     return _usage(counts)
 
 
@@ -468,7 +471,7 @@ def _read(
             if not isinstance(each, NewMessage) or each.message.role is not Role.USER:
                 continue
             if each.message.text.strip().endswith(said.strip()):
-                found[place] = replace(each, message=summary.message)
+                found[place] = dataclasses.replace(each, message=summary.message)
                 break
         else:
             found.append(summary)

@@ -12,8 +12,11 @@ model of an answer where it is unknown and another was named before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import dataclasses
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.codex.items import message_of
 from holdfast.formats.codex.rollout import ReaderEcho, RolloutWriter, TurnWriter
@@ -95,7 +98,9 @@ def rollout_items(message: Message) -> Iterator[RolloutItem]:
                     for piece in _read(item):
                         (read,) = piece.message.results
                         note = {} if read.is_error == is_error else {"error": is_error}
-                        yield replace(piece, message=Message(Role.TOOL, (part,)), note=note)
+                        yield dataclasses.replace(
+                            piece, message=Message(Role.TOOL, (part,)), note=note
+                        )
             case _:
                 for item in DIALECTS[_DIALECT].encode((Message(role, (part,)),)).messages:
                     yield from _read(item)
@@ -233,7 +238,9 @@ class _Writer:
         answer = native.reply or (told.key if len(found) > 1 else "")
         for place, piece in enumerate(found):
             yield from self._turns.before(piece.message, native.model, answer)
-            named = replace(piece, id="" if place else native.id, item=self._paired(piece.item))
+            named = dataclasses.replace(
+                piece, id="" if place else native.id, item=self._paired(piece.item)
+            )
             note = self._echo.take(told.key, named, self._page.count + 1, answer)
             if named.item is not None:
                 line = self._page.line("response_item", named.item, note)

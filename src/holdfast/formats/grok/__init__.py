@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.formats.events import (
     MAIN,
     About,
@@ -262,14 +264,16 @@ class _Hints:
         if shown is not None and message.role is Role.USER:
             has_pictures = any(isinstance(part, Media) for part in message.parts)
             seen = tuple(part for part in shown.message.parts if isinstance(part, Media))
-            return message if has_pictures else replace(message, parts=(*message.parts, *seen))
+            return (
+                message if has_pictures else structs.replace(message, parts=(*message.parts, *seen))
+            )
         if not any(each.call_id in self._failed for each in message.results):
             return message
         parts = tuple(
-            replace(part, is_error=True) if isinstance(part, ToolResult) else part
+            structs.replace(part, is_error=True) if isinstance(part, ToolResult) else part
             for part in message.parts
         )
-        return replace(message, parts=parts)
+        return structs.replace(message, parts=parts)
 
 
 _TRANSCRIPT = "chat_history.jsonl"

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
+
 from holdfast.formats.content import contents, decoded, summarized, words
 from holdfast.formats.json_access import (
     as_json,
@@ -252,7 +254,7 @@ class ScreenLog:
             is_more = False
             self._turns.begin(prompt)
         if is_more and isinstance(last, ScreenMessage):
-            message = replace(last.message, parts=_joined((*last.message.parts, *parts)))
+            message = structs.replace(last.message, parts=_joined((*last.message.parts, *parts)))
             self.steps[-1] = replace(last, message=message)
         else:
             self._show(record, Message(_PIECES[kind], parts), at, prompt)
@@ -277,8 +279,8 @@ class ScreenLog:
             or known.message.calls[0].arguments
         ):
             return
-        made = replace(known.message.calls[0], arguments=as_json(given))
-        self.steps[place] = replace(known, message=replace(known.message, parts=(made,)))
+        made = structs.replace(known.message.calls[0], arguments=as_json(given))
+        self.steps[place] = replace(known, message=structs.replace(known.message, parts=(made,)))
 
     def _show(
         self, record: SourceRecord, message: Message, at: int | None, prompt: int | None = None

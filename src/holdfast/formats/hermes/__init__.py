@@ -12,6 +12,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.errors import DecodeError
 from holdfast.formats.content import summarized
 from holdfast.formats.events import (
@@ -204,12 +206,12 @@ def message_of(row: Row) -> tuple[Message, str]:
         return message, ""
     name = string(row.get("tool_name"))
     parts = tuple(
-        replace(part, name=name, is_error=is_failure(name, part.text, row))
+        structs.replace(part, name=name, is_error=is_failure(name, part.text, row))
         if isinstance(part, ToolResult)
         else part
         for part in message.parts
     )
-    return replace(message, parts=parts), ""
+    return structs.replace(message, parts=parts), ""
 
 
 def native_of(row: Row) -> SourceMetadata:

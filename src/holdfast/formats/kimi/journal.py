@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import structs
+
 from holdfast.formats.content import contents, speaker_of, summarized, words
 from holdfast.formats.events import (
     MAIN,
@@ -92,7 +94,9 @@ def content_of(value: object) -> Iterator[Part]:
             known = url.removeprefix(BLOB).partition(";")[0] if url.startswith(BLOB) else ""
             found = contents([{"url": url, "mimeType": known}])
             yield from (
-                replace(each, kind=_MEDIA[kind]) for each in found if isinstance(each, Media)
+                structs.replace(each, kind=_MEDIA[kind])
+                for each in found
+                if isinstance(each, Media)
             )
         else:
             yield from contents([each])

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
+
 from holdfast.formats.content import summarized
 from holdfast.formats.events import (
     About,
@@ -293,7 +295,7 @@ class CheckpointBranches:
         native = native_of(entry, checkpoint.at)
         if entry.id and any(other.has_id(entry.id) for other in (self, *self._around)):
             # An answer that was edited, or is held by two graphs, was given once.
-            native = replace(native, usage=None)
+            native = structs.replace(native, usage=None)
         key = self._key(entry.id or entry.print.hex())
         branch.keys[identity] = key
         branch.path.append((key, entry))

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.content import words
 from holdfast.formats.events import Event, Problem

@@ -9,9 +9,11 @@ says is kept. A session that the user took back names the message that it was ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import dropwhile
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.content import contents, summarized
 from holdfast.formats.events import (

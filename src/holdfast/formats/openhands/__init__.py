@@ -20,6 +20,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.formats.content import answer_in, contents, summarized, thoughts, tokens_in
 from holdfast.formats.events import (
     MAIN,
@@ -269,7 +271,7 @@ class TaskReader:
         strand, line = self._place
         key = self._keys.take(f"{strand}#{self._id(event)}", line)
         own = event.get("id")
-        native = replace(native, id=str(own) if isinstance(own, int) else "")
+        native = structs.replace(native, id=str(own) if isinstance(own, int) else "")
         return MessageEvent(strand=strand, line=line, key=key, message=message, native=native)
 
     def _id(self, event: JsonObject) -> object:

@@ -7,8 +7,10 @@ says something anyone may read. Such an item that says nothing is left out.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.formats.json_access import JsonObject, iso, mapping, mappings, string
 from holdfast.formats.pi.content import ORIGIN, SUMMARY, SYSTEM, ran_note

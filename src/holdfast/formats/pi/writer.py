@@ -16,6 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import structs
+
 from holdfast.formats.documents import dump
 from holdfast.formats.events import (
     MAIN,
@@ -125,10 +127,10 @@ class _Gathering:
                     each for each in (told.native.usage, event.native.usage) if each is not None
                 ]
                 usage = sum(usages[1:], usages[0]) if usages else None
-                whole = replace(
+                whole = structs.replace(
                     told,
-                    message=replace(told.message, parts=parts),
-                    native=replace(told.native, usage=usage),
+                    message=structs.replace(told.message, parts=parts),
+                    native=structs.replace(told.native, usage=usage),
                 )
                 self._answer = WholeAnswer(whole, (*answer.pieces, event.key))
             case MessageEvent():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from holdfast.errors import StoreError, UnknownSession
 from holdfast.session import (
     Cause,
@@ -85,7 +87,9 @@ def append_drafts(
     )
     tables.sessions[id_] = stored
     return tuple(
-        replace(each, message=replace(each.message, pinned=True)) if each.id in pins else each
+        structs.replace(each, message=structs.replace(each.message, pinned=True))
+        if each.id in pins
+        else each
         for each in entries
     )
 

@@ -23,6 +23,8 @@ from heapq import nlargest
 from itertools import count
 from typing import TYPE_CHECKING, assert_never, cast
 
+from msgspec import structs
+
 from holdfast.errors import UnknownSession
 from holdfast.recall import All, Either, Filters, Node, Term, Without, fold
 from holdfast.recall.folding import plain, spellings, stem
@@ -214,7 +216,7 @@ class Tables:
     def pinned(self, stored: SessionRecord, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """Return entries with the pins of a session."""
         return tuple(
-            replace(each, message=replace(each.message, pinned=True))
+            structs.replace(each, message=structs.replace(each.message, pinned=True))
             if each.id in stored.pins
             else each
             for each in entries

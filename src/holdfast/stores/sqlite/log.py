@@ -7,8 +7,10 @@ for the writing alone. A batch puts rows, blobs and words in one go.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from msgspec.structs import replace
 
 from holdfast.errors import StoreDamaged, UnknownSession
 from holdfast.recall.folding import Forms, index_forms

@@ -11,8 +11,9 @@ calls, and reasoning of another provider.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from holdfast.errors import DecodeError
 from holdfast.transcript import (
