@@ -281,7 +281,8 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
     """Keep a message word for word in every compaction.
 
     MESSAGE is the id of a message, as sessions show lists it. Without one, the pins are listed.
-    Pins count within the budget of a compaction.
+    Pins have a tenth of what a compaction leaves; it warns of one that is over that. A pin brings
+    nothing back that was folded before.
     """
     if remove and message is None:
         raise click.UsageError("name the message whose pin is to be removed")
@@ -292,6 +293,9 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
         if home.root != session.root:
             raise Unusable(f"message {message} belongs to session {home.id}, not to {session.id}")
         opened.store.pin(session.id, message, pinned=not remove)
+        window = opened.store.window(session.id).entries
+        if not remove and all(message not in (each.id, each.stands_for) for each in window):
+            tell(f"message {message} is not in the window, and its pin does not bring it back")
     kept = (opened.store.entry(each) for each in sorted(opened.store.pins(session.id)))
     pins = weighed(kept, ratio_of(session))
     if not pins and not opened.as_json:
