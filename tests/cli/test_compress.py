@@ -215,6 +215,13 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str], words: str)
     assert words in ended.errors
 
 
+@pytest.mark.parametrize("output", ["missing/out/", "missing/out.json"])
+def test_a_folder_above_the_output_is_not_made(tmp_path: Path, output: str) -> None:
+    ended = run("compress", str(SESSION), "-o", f"{tmp_path}/{output}", *SMALL_WINDOW)
+    said = f"holdfast: cannot write {tmp_path}/{output}: there is no such file or folder\n"
+    assert (ended.code, ended.errors, list(tmp_path.iterdir())) == (1, said, [])
+
+
 def test_a_session_that_cannot_be_written_is_written_as_openai_and_says_so(
     repository: Path,
 ) -> None:
