@@ -210,6 +210,18 @@ def test_every_command_of_the_pages_runs(example: Example, line: str, desk: Path
     assert done.code == 0, f"{example}: {done.errors}"
 
 
+def test_what_the_sample_is_said_to_weigh_is_what_it_weighs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "quickstart" / "context.md"
+    written, looked = (each.code.strip() for each in [*examples(page)][:2])
+    promised = next(each for each in examples(page) if each.language == "text").code.splitlines()
+    assert run(*shlex.split(written)[1:]).code == 0
+    shown = run(*shlex.split(looked)[1:], env={"COLUMNS": "80"}).text.splitlines()
+    assert [line for line in promised if line.strip() != "..." and line not in shown] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=relative)
 def test_every_link_leads_somewhere(page: Path) -> None:
     lost: list[str] = []
