@@ -229,3 +229,11 @@ def test_a_value_of_another_type_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}"):
         wrong(chat)
+
+
+@pytest.mark.parametrize("name", ["ask", "chat", "send"])
+def test_whoever_wants_to_ask_the_model_is_not_told_to_end(
+    chat: holdfast.Conversation, name: str
+) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; use call$"):
+        getattr(chat, name)
