@@ -298,3 +298,11 @@ def test_a_number_that_cannot_be_meant_is_told_which_is_wanted(
 ) -> None:
     ended = run(*arguments)
     assert (ended.code, ended.errors.splitlines()[0].split(": ", 2)[2]) == (2, words)
+
+
+def test_a_usage_error_is_one_line() -> None:
+    said, hint = run("validate", "x.json").errors.splitlines()
+    assert said == (
+        "holdfast: Missing option '--provider'. Choose from: openai, responses, anthropic, gemini"
+    )
+    assert hint == "Try: holdfast validate --help"

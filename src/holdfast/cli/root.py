@@ -178,7 +178,8 @@ def _ended(run: Callable[[], object]) -> int:
         context = error.ctx
         if isinstance(error, click.BadParameter) and error.param is not None:
             error.message = _about_numbers(error.message, error.param.type)
-        tell(f"holdfast: {_sentence(error.format_message())}")
+        # What may be chosen comes in lines of its own.
+        tell(f"holdfast: {_sentence(' '.join(error.format_message().split()))}")
         if context is not None:
             tell(f"Try: {context.command_path} --help")
         return Exit.USAGE
