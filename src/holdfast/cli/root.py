@@ -176,8 +176,9 @@ def _ended(run: Callable[[], object]) -> int:
         return Exit.USAGE
     except click.UsageError as error:
         context = error.ctx
-        if isinstance(error, click.BadParameter) and error.param is not None:
-            error.message = _about_numbers(error.message, error.param.type)
+        if type(error) is click.BadParameter and error.param is not None:
+            words = _about_numbers(error.message, error.param.type)
+            error = click.BadParameter(words, context, error.param, error.param_hint)
         # What may be chosen comes in lines of its own.
         tell(f"holdfast: {_sentence(' '.join(error.format_message().split()))}")
         if context is not None:
