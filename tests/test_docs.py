@@ -139,7 +139,9 @@ def test_every_python_example_runs_and_prints_what_it_says(
     Path("session.json").write_bytes(SESSION.read_bytes())
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(compile(example.code, str(example), "exec"), surroundings())
+        # Who begins with the README has nothing but it.
+        known = {} if example.page == README else surroundings()
+        exec(compile(example.code, str(example), "exec"), known)
     promised = re.findall(r"^ *#> ?(.*)$", example.code, re.M)
     if promised or printed.getvalue():
         assert printed.getvalue().splitlines() == promised
@@ -206,6 +208,18 @@ def test_every_command_of_the_pages_runs(example: Example, line: str, desk: Path
     words = shlex.split(line, comments=True)
     done = run(*words[1:]) if is_plain else in_a_shell(line, desk)
     assert done.code == 0, f"{example}: {done.errors}"
+
+
+def test_what_the_sample_is_said_to_weigh_is_what_it_weighs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "quickstart" / "context.md"
+    written, looked = (each.code.strip() for each in [*examples(page)][:2])
+    promised = next(each for each in examples(page) if each.language == "text").code.splitlines()
+    assert run(*shlex.split(written)[1:]).code == 0
+    shown = run(*shlex.split(looked)[1:], env={"COLUMNS": "80"}).text.splitlines()
+    assert [line for line in promised if line.strip() != "..." and line not in shown] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)

@@ -204,3 +204,36 @@ def test_a_search_refuses_what_it_cannot_mean(chat: holdfast.Conversation) -> No
     ):
         with pytest.raises(ConfigError, match=sentence):
             chat.search("port", **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda _: holdfast.redact(None), "text is of type NoneType; allowed: a text"),  # type: ignore[arg-type]
+        (lambda _: holdfast.Redactor().redact(b"a"), "text is of type bytes; allowed: a text"),  # type: ignore[arg-type]
+        (lambda chat: chat.search(5), "query is of type int; allowed: a text"),
+        (lambda chat: chat.search("a", limit="5"), "limit is '5'; allowed: a whole number from 1"),
+        (lambda chat: setattr(chat, "goal", 5), "goal is of type int; allowed: a text; an empty"),
+        (lambda chat: setattr(chat, "title", None), "title is of type NoneType; allowed: a text"),
+        (lambda chat: chat.rewind(1.5), "turns is 1.5; allowed: a whole number from 0 on"),
+        (lambda chat: chat.compact(["a"]), "focus is of type list; allowed: a text"),
+        (lambda chat: chat.branch(title=5), "title is of type int; allowed: a text"),
+        (lambda _: holdfast.Conversation.open(store="memory:", title=5), "title is 5; allowed"),  # type: ignore[arg-type]
+        (lambda _: holdfast.LiveState(goal=5), "goal is of type int; allowed: a text"),  # type: ignore[arg-type]
+        (lambda _: holdfast.LiveState(rules="no"), "rules is of type str; allowed: texts"),  # type: ignore[arg-type]
+        (lambda _: holdfast.LiveState(skills=(5,)), "one of the skills is of type int; allowed"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_value_of_another_type_is_refused_in_a_sentence(
+    chat: holdfast.Conversation, wrong: Callable[[Any], object], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}"):
+        wrong(chat)
+
+
+@pytest.mark.parametrize("name", ["ask", "chat", "send"])
+def test_whoever_wants_to_ask_the_model_is_not_told_to_end(
+    chat: holdfast.Conversation, name: str
+) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; use call$"):
+        getattr(chat, name)

@@ -1,7 +1,7 @@
-"""Keyword arguments that do not exist, told with the nearest one that does.
+"""Arguments that cannot be meant: keywords that do not exist, values of another type.
 
 Python names what it does not know and not what may have been meant, and where options come as a
-mapping it does not even notice.
+mapping it does not even notice. A value of the wrong type fails somewhere else, if it fails.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from inspect import CO_COROUTINE, CO_VARKEYWORDS, unwrap
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from holdfast.errors import UnknownOption
+from holdfast.errors import ConfigError, UnknownOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +39,18 @@ def check_names(given: Iterable[str], known: Iterable[str], where: str) -> None:
             takes = ", ".join(allowed) or "no options"
             hint = f"did you mean {close[0]}?" if close else f"it takes: {takes}"
             raise UnknownOption(f"{where} has no option {name}; {hint}")
+
+
+def check_text(name: str, value: object, allowed: str = "a text") -> None:
+    """Refuse a value that is no text; it is not repeated, for it may hold a secret."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} is of type {type(value).__name__}; allowed: {allowed}")
+
+
+def check_count(name: str, value: object, least: int = 0) -> None:
+    """Refuse a value that is no whole number, or too small a one."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ConfigError(f"{name} is {value!r:.80}; allowed: a whole number from {least} on")
 
 
 def names_checked(subject: _Called) -> _Called:

@@ -201,7 +201,8 @@ def test_one_file_that_fails_does_not_stop_the_others(tmp_path: Path, short: Pat
         (["a.json", "--context-length", "many"], "many is not a whole number"),
         (["a.json", "--target-ratio", "0.9"], "0.9 is not a number from 0.10 to 0.80"),
         (["a.json", "--protect-last", "0"], "0 is not a whole number from 1 to 1000000000"),
-        (["a.json", "--fit", "0"], "--fit"),
+        (["a.json", "--fit", "0"], "'--fit': 0 is not a whole number from 1 on\n"),
+        (["a.json", "--fit", "abc"], "'--fit': abc is not a whole number from 1 on\n"),
         (["a.json", "--summarizer", ""], "name a model, deterministic or none"),
         (["a.json", "--to", "klingon"], "--to"),
         (["a.json", "--format", "klingon"], "--format"),
@@ -212,6 +213,13 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: list[str], words: str)
     ended = run("compress", *arguments)
     assert ended.code == 2
     assert words in ended.errors
+
+
+@pytest.mark.parametrize("output", ["missing/out/", "missing/out.json"])
+def test_a_folder_above_the_output_is_not_made(tmp_path: Path, output: str) -> None:
+    ended = run("compress", str(SESSION), "-o", f"{tmp_path}/{output}", *SMALL_WINDOW)
+    said = f"holdfast: cannot write {tmp_path}/{output}: there is no such file or folder\n"
+    assert (ended.code, ended.errors, list(tmp_path.iterdir())) == (1, said, [])
 
 
 def test_a_session_that_cannot_be_written_is_written_as_openai_and_says_so(

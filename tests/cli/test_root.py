@@ -282,3 +282,27 @@ def test_what_needs_no_home_folder_works_without() -> None:
     for command in (("sample",), ("redact", str(SESSION)), ("inspect", str(SESSION))):
         assert run(*command).code == 0, command
     assert run("compress", str(SESSION), "--fit", "4000").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("search", "x", "--limit", "many"), "many is not a whole number from 1 to 1000"),
+        (("serve", "--port", "x"), "x is not a whole number"),
+        (("import", "--interval", "0"), "0.0 is not a number from 0.1 on"),
+        (("trajectories", "compress", "--rate", "often"), "often is not a number"),
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_told_which_is_wanted(
+    arguments: tuple[str, ...], words: str
+) -> None:
+    ended = run(*arguments)
+    assert (ended.code, ended.errors.splitlines()[0].split(": ", 2)[2]) == (2, words)
+
+
+def test_a_usage_error_is_one_line() -> None:
+    said, hint = run("validate", "x.json").errors.splitlines()
+    assert said == (
+        "holdfast: Missing option '--provider'. Choose from: openai, responses, anthropic, gemini"
+    )
+    assert hint == "Try: holdfast validate --help"

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,40 @@ def test_the_window_is_shown_to_scale_with_its_newest_messages(session: str) -> 
     assert [each["role"] for each in found["messages"]] == ["assistant", "tool", "assistant"]
     assert found["window"]["messages"] == found["messages_left_out"] + 3
     assert sum(found["window"]["kinds"].values()) == found["window"]["tokens"]
+
+
+def test_a_window_has_one_size_on_every_screen(home: Path) -> None:
+    with Conversation.open(store=store_in(home), context_length=8_000, active=False) as chat:
+        talk(chat, 16)
+        chat.add_user("And the last one?")
+        chat.messages()
+        rough = chat.status().tokens
+        answer = {"choices": [{"message": {"role": "assistant", "content": "Port 8015."}}]}
+        chat.add_response({**answer, "usage": {"prompt_tokens": 2 * rough}})
+        said, compacted = chat.status().tokens, chat.compress()
+        name, after = chat.id, chat.status().tokens
+    assert said == pytest.approx(2 * rough, abs=50)
+    assert compacted.tokens_before == pytest.approx(said, rel=0.01)
+
+    def shown(*options: str) -> Any:
+        return json.loads(run("sessions", "show", name, "--limit", "0", "--json", *options).output)
+
+    found = shown()
+    window = found["window"]
+    assert window["tokens"] == sum(window["kinds"].values())
+    assert window["tokens"] == pytest.approx(after, rel=0.01)
+    assert sum(each["tokens"] for each in found["messages"]) == pytest.approx(after, rel=0.01)
+    listed = sum(each["tokens"] for each in shown("--all")["messages"])
+    assert listed == pytest.approx(said, rel=0.01)
+    diff = json.loads(run("sessions", "diff", name, "--json").output)
+    sides = {side: sum(each["tokens"] for each in diff[side]) for side in ("folded", "kept")}
+    old = sum(each["before"]["tokens"] for each in diff["replaced"])
+    assert sides["folded"] + sides["kept"] + old == pytest.approx(said, rel=0.01)
+    undone = json.loads(run("sessions", "undo", name, "--json").output)
+    assert undone["tokens_before"] == pytest.approx(after, rel=0.01)
+    assert undone["tokens_after"] == pytest.approx(said, rel=0.01)
+    run("sessions", "export", name, "--format", "html", "-o", str(home / "page.html"))
+    assert f"{shown()['window']['tokens']:,} of 8,000 tokens" in (home / "page.html").read_text()
 
 
 def failing(_: str) -> str:

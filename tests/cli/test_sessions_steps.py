@@ -233,6 +233,15 @@ def test_titles_goals_and_pins_are_set_shown_and_taken_away(session: str) -> Non
     assert run("sessions", "pin", session, "--remove").code == 2
 
 
+def test_a_pin_of_what_was_folded_is_told_to_bring_nothing_back(session: str) -> None:
+    folded = json.loads(run("sessions", "diff", session, "--json").output)["folded"][0]["id"]
+    said = f"message {folded} is not in the window, and its pin does not bring it back\n"
+    assert run("sessions", "pin", session, str(folded)).errors == said
+    assert run("sessions", "pin", session, str(folded), "--remove").errors == (
+        f"nothing is pinned in session {session}\n"
+    )
+
+
 def test_a_message_of_another_conversation_cannot_be_pinned(session: str, home: Path) -> None:
     with conversation(store_in(home), 1) as other:
         message = other.add_user("elsewhere").id

@@ -1,12 +1,15 @@
 """Repair: every call has exactly one result, right after it and in order."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.repair import STUB, ensure_valid, merged, repair, strays
+from holdfast.compaction.repair import STUB, ensure_valid, lost_pins, merged, repair, strays
 from holdfast.errors import InvalidTranscript
 from holdfast.testing.builders import assistant, call, step, tool, user
+from holdfast.tokens import Scale
 from holdfast.transcript import Media, Message, Role, Synthetic, Text, ToolResult, check
 
 
@@ -146,3 +149,20 @@ def test_a_valid_transcript_that_came_out_invalid_is_not_handed_out() -> None:
         ensure_valid(broken, (user("go"),))
     ensure_valid(broken, broken)
     ensure_valid((user("go"),), broken)
+
+
+def test_pins_that_came_out_otherwise_are_named_by_number_and_weight() -> None:
+    first, second = user("the plan", pinned=True), user("the address", pinned=True)
+    pinned = replace(tool("a"), pinned=True)
+    before = (user("hi"), first, assistant("", call("a")), pinned, second)
+    scale = Scale()
+    assert lost_pins(before, before, scale) == ()
+    joined = replace(first, parts=(*first.parts, *second.parts))
+    assert lost_pins(before, (joined, assistant("", call("a")), pinned), scale) == ()
+    advice = "say in fewer words what must stay and pin that, or unpin others"
+    (one,) = lost_pins(before, before[:4], scale)
+    assert one.startswith(f"a pinned message of {scale.weigh(second)} tokens could not stay")
+    assert one.endswith(advice)
+    (two,) = lost_pins(before, (user("hi"), first), scale)
+    weight = scale.total((pinned, second))
+    assert two.startswith(f"2 pinned messages of {weight} tokens could not stay word for word")

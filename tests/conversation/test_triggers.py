@@ -312,3 +312,16 @@ def test_what_memory_takes_before_a_fold_joins_the_record(tmp_path: Path) -> Non
     assert "- From memory, for reference: Ada wants releases on Mondays" in record.summary
     assert (record.cost, record.cache_cost, record.report["break_even"]) == (0.25, 0.5, 7)
     chat.store.close()
+
+
+def test_a_pin_over_its_budget_is_told_in_report_and_status(tmp_path: Path) -> None:
+    chat = begun(tmp_path / "store.db")
+    for words, lost in (("Port 8443 is taken.", False), ("The whole plan. " * 900, True)):
+        talk(chat, range(2))
+        chat.pin(chat.add_user(words))
+        talk(chat, range(2, 12))
+        report, status = chat.compress(), chat.status()
+        told = [each for each in report.warnings if "could not stay word for word" in each]
+        assert bool(told) == lost
+        assert list(status.troubles) == told
+        assert list(report.as_json()["warnings"]) == told  # type: ignore[call-overload]

@@ -299,6 +299,7 @@ def test_compact_gives_a_plain_list_of_the_size_that_is_asked_for() -> None:
     messages = opened().messages()
     made = holdfast.compact(messages, max_tokens=3_000)
     assert holdfast.estimate_tokens(made) <= 3_000 < holdfast.estimate_tokens(messages)
+    assert holdfast.compact(messages, max_tokens=1) == messages
 
 
 @pytest.mark.parametrize("window", [-4, 0, 10, "8k"])

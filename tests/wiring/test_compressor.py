@@ -42,7 +42,8 @@ def test_a_models_name_finds_its_provider() -> None:
     names = {"claude-sonnet-4-5": "Anthropic", "anthropic/x": "Anthropic", "gpt-5": "OpenAI"}
     for name, provider in names.items():
         assert type(summarizer_of(name)).__name__ == f"{provider}Summarizer"
-    assert summarizer_of(None) is None
+    for nobody in (None, "none", "deterministic"):
+        assert summarizer_of(nobody) is None
 
 
 def test_tool_schemas_count_beside_the_messages() -> None:

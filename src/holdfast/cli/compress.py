@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from holdfast.cli.files import PIPE, about, format_flag, open_input, same_file, write_output
+from holdfast.cli.files import (
+    PIPE,
+    about,
+    format_flag,
+    open_input,
+    refused,
+    same_file,
+    write_output,
+)
 from holdfast.cli.flags import (
     configuration,
     conversation_flag,
@@ -416,7 +424,11 @@ def targets(sources: Sequence[str], output: str) -> list[OutputTarget]:
             raise click.UsageError("standard input has no name; name a file with -o")
         if names.count(name) > 1:
             raise click.UsageError(f"two of the files are called {name}; write them one by one")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        # What it is in must be there: a misspelled folder above it would pass unnoticed.
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise refused("write", output, error) from error
     return [
         OutputTarget(source, str(folder / name))
         for source, name in zip(sources, names, strict=True)

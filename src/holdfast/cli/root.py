@@ -176,7 +176,11 @@ def _ended(run: Callable[[], object]) -> int:
         return Exit.USAGE
     except click.UsageError as error:
         context = error.ctx
-        tell(f"holdfast: {_sentence(error.format_message())}")
+        if type(error) is click.BadParameter and error.param is not None:
+            words = _about_numbers(error.message, error.param.type)
+            error = click.BadParameter(words, context, error.param, error.param_hint)
+        # What may be chosen comes in lines of its own.
+        tell(f"holdfast: {_sentence(' '.join(error.format_message().split()))}")
         if context is not None:
             tell(f"Try: {context.command_path} --help")
         return Exit.USAGE
@@ -204,6 +208,19 @@ def _ended(run: Callable[[], object]) -> int:
             error,
         )
     return code if isinstance(code, int) else Exit.DONE
+
+
+def _about_numbers(message: str, wanted: object) -> str:
+    """Return what is wrong with a value, with the numbers that are wanted where it is one."""
+    is_whole = isinstance(wanted, click.types.IntParamType)
+    if not (is_whole or isinstance(wanted, click.types.FloatParamType)):
+        return message
+    said, allowed = message.partition(" is not ")[0].strip("'"), "a whole number"
+    allowed = allowed if is_whole else "a number"
+    if isinstance(wanted, click.IntRange | click.FloatRange):
+        allowed += f" from {wanted.min}"
+        allowed += " on" if wanted.max is None else f" to {wanted.max}"
+    return f"{said} is not {allowed}"
 
 
 def _failed(message: str, error: BaseException | None = None) -> int:

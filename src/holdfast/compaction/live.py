@@ -11,7 +11,8 @@ from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
-from holdfast.keywords import names_checked
+from holdfast.errors import ConfigError
+from holdfast.keywords import check_text, names_checked
 from holdfast.transcript import ToolCall, ToolResult
 from holdfast.transcript.toolkit import Family, PlanItem, Toolkit, fields_of, flat, plan_of, planned
 
@@ -65,6 +66,17 @@ class LiveState:
     """What a memory provider took from messages before they were folded."""
     directory: str = ""
     branch: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be rendered; one text would be read as its letters."""
+        for name in ("goal", "directory", "branch"):
+            check_text(name, getattr(self, name))
+        for name in ("rules", "approvals", "agents", "processes", "skills", "remembered"):
+            value = getattr(self, name)
+            if not isinstance(value, tuple | list):
+                raise ConfigError(f"{name} is of type {type(value).__name__}; allowed: texts")
+            for each in cast("Sequence[object]", value):
+                check_text(f"one of the {name}", each)
 
     def over(self, older: LiveState) -> LiveState:
         """Return this state, with the older one showing wherever this says nothing."""

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from holdfast.errors import InvalidTranscript
-from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, ToolResult, check
+from holdfast.transcript import Media, Message, Role, Synthetic, Text, ToolCall, ToolResult, check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from holdfast.tokens import Scale
     from holdfast.transcript import Transcript
 
+_WORDS = (Text, Media, ToolCall, ToolResult)
+"""What a pin keeps of a message."""
 STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
 
@@ -72,6 +75,24 @@ def strays(transcript: Transcript) -> tuple[str, ...]:
         return ()
     one, several = "a tool result without its call was", "tool results without their calls were"
     return (f"{one if count == 1 else f'{count} {several}'} left out",)
+
+
+def lost_pins(before: Transcript, after: Transcript, scale: Scale) -> tuple[str, ...]:
+    """Return a warning where pinned messages do not stand word for word in what came out."""
+    pinned = [message for message in before if message.pinned]
+    kept = {id(part) for message in after for part in message.parts} if pinned else set[int]()
+    lost = [
+        scale.weigh(message)
+        for message in pinned
+        if any(isinstance(it, _WORDS) and id(it) not in kept for it in message.parts)
+    ]
+    if not lost:
+        return ()
+    count = "a pinned message" if len(lost) == 1 else f"{len(lost)} pinned messages"
+    return (
+        f"{count} of {sum(lost):,} tokens could not stay word for word, since pins have at most a "
+        "tenth of the window: say in fewer words what must stay and pin that, or unpin others",
+    )
 
 
 def ensure_valid(after: Transcript, before: Transcript) -> None:

@@ -21,6 +21,7 @@ from holdfast.conversation.passes import (
 )
 from holdfast.conversation.waiting import Background, Join, Sleep, inside, is_inside
 from holdfast.errors import ConfigError, HoldfastError
+from holdfast.keywords import check_text
 from holdfast.ports import Amendment
 from holdfast.session import REPORTED_KEY, WINDOW_KEY
 from holdfast.transcript import Role
@@ -109,6 +110,7 @@ class AutoCompactor:
 
     def compact(self, focus: str | None = None) -> Steps[CompactionReport]:
         """Compact now, whatever the size; `focus` names what deserves most of the record."""
+        check_text("focus", focus or "")
         trigger = CompactionTrigger(_MANUAL, Request(focus=focus or "", force=True))
         return (yield from self._pass(trigger)).report
 

@@ -161,6 +161,10 @@ FORMER = {
 """What each method of version 0.1 is called now."""
 _GUESSES = {
     "append": "add",
+    "ask": "call",
+    "chat": "call",
+    "complete": "call",
+    "send": "call",
     "add_message": "add",
     "add_messages": "add",
     "add_assistant_message": "add_assistant",

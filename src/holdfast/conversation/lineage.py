@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.errors import ConfigError, UnknownSession
+from holdfast.keywords import check_text
 from holdfast.ports import Amendment
 from holdfast.session import (
     SERVER_KEY,
@@ -177,6 +178,7 @@ class Lineage:
             Conflict: when the parent's window was changed since it was read.
         """
         deps, session, fork, head = self._live.deps, self._live.session, wanted.fork, wanted.head
+        check_text("title", wanted.title)
         taken = [each.title for each in deps.store.lineage(session.id)]
         following = "" if fork is Fork.RESET else next_title(session.title, taken)
         metadata = session.metadata

@@ -15,7 +15,7 @@ from holdfast.conversation.log import MessageLog
 from holdfast.conversation.status import Status
 from holdfast.conversation.waiting import Join, is_inside, wait
 from holdfast.errors import ConfigError, HoldfastError, UnknownSession
-from holdfast.keywords import names_checked
+from holdfast.keywords import check_count, check_text, names_checked
 from holdfast.memory.shareable import own_words
 from holdfast.ports import Amendment
 from holdfast.recall.values import Inside, Scope, Sort
@@ -81,6 +81,7 @@ class StoredConversation:
 
     @title.setter
     def title(self, title: str) -> None:
+        check_text("title", title)
         self.live.amend(Amendment(title=title))
 
     @property
@@ -90,6 +91,7 @@ class StoredConversation:
 
     @goal.setter
     def goal(self, goal: str) -> None:
+        check_text("goal", goal, "a text; an empty one takes it away")
         self.live.amend(Amendment(goal=goal))
 
     @property
@@ -269,9 +271,9 @@ class StoredConversation:
             sort: What comes first: `relevance`, `newest` or `oldest`.
             everywhere: Whether to look into every conversation of the store.
         """
-        for name, count, least in (("limit", limit, 1), ("offset", offset, 0)):
-            if count < least:
-                raise ConfigError(f"{name} is {count}; allowed: a whole number from {least} on")
+        check_text("query", query)
+        check_count("limit", limit, 1)
+        check_count("offset", offset)
         if sort not in get_args(Sort):
             raise ConfigError(f"sort is {sort!r}; allowed: {', '.join(get_args(Sort))}")
         wanted = Inside(
@@ -352,8 +354,7 @@ class StoredConversation:
 
     def rewind(self, turns: int = 1) -> Transcript:
         """Take the last turns out of the window, and return them; `undo` brings them back."""
-        if turns < 0:
-            raise ConfigError(f"turns is {turns}; allowed: >= 0")
+        check_count("turns", turns)
         return self.lineage.rewind(turns)
 
     def pin(self, message: int | Entry) -> None:
@@ -377,8 +378,7 @@ class StoredConversation:
 
     def unpin(self, message: int | Entry) -> None:
         """Let compactions fold a message again."""
-        id_ = message.id if isinstance(message, Entry) else message
-        self.store.pin(self.id, id_, pinned=False)
+        self.store.pin(self.id, message.id if isinstance(message, Entry) else message, pinned=False)
 
     def branch(
         self,

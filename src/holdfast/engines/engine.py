@@ -37,6 +37,7 @@ from holdfast.compaction import (
     due,
     hygiene_due,
 )
+from holdfast.compaction.repair import lost_pins
 from holdfast.config.summary_key import process_sign
 from holdfast.deadline import in_thread
 from holdfast.keywords import names_checked
@@ -176,7 +177,7 @@ class Engine:
             algorithm = self._setup.algorithm
             flow = algorithm(transcript, policy, context)
             outcome = yield from cast("Generator[Ask, object, Outcome]", flow)
-        return self._concluded(outcome, request, started)
+        return self._concluded(outcome, request, started, transcript)
 
     def answer(self, ask: Ask, *, manual: bool) -> Answer:
         """Return what the summarizer writes, waiting for it."""
@@ -415,7 +416,9 @@ class Engine:
             sign=setup.sign,
         )
 
-    def _concluded(self, outcome: Outcome, request: Request, started: float) -> CompactionReport:
+    def _concluded(
+        self, outcome: Outcome, request: Request, started: float, transcript: Transcript
+    ) -> CompactionReport:
         fallback = self._setup.fallback
         told = fallback.notes if fallback else ()
         with self._learning:
@@ -434,6 +437,8 @@ class Engine:
             self._state = state
         # A provider's own sentences may quote what they were sent.
         notes = tuple(map(self._setup.redactor.redact, news))
+        scale = self._scale.at(state.calibration.ratio)
+        notes = (*notes, *lost_pins(transcript, outcome.transcript, scale))
         if progress.blocked:
             notes = (*notes, advice(progress.blocked))
         elapsed = (self._setup.clock.now() - started) * 1000

@@ -34,7 +34,7 @@ from holdfast.session import latest_leaf
 from holdfast.session.lineage_reader import said_until
 from holdfast.system import SystemClock
 from holdfast.transcript import Role
-from holdfast.views.context_map import compaction_diff
+from holdfast.views.context_map import compaction_diff, ratio_of, weighed
 from holdfast.views.inspection import WindowStep, session_details
 from holdfast.views.messages import call_names, entry_fields, full_text, message_fields
 from holdfast.views.search import search_json
@@ -99,7 +99,9 @@ def show_session(call: ApiCall[models.ShowQuery, _N]) -> dict[str, object]:
     session = _found(call.tenant.store, call.id)
     shown = _details(call.tenant, session)
     is_all = call.query.scope == "all"
-    entries = said_until(call.tenant.store, session.id) if is_all else shown.window
+    entries = shown.window
+    if is_all:
+        entries = weighed(said_until(call.tenant.store, session.id), ratio_of(session))
     kept = entries[-call.query.limit :] if call.query.limit else ()
     return shown.as_json(kept, len(entries) - len(kept))
 
@@ -111,7 +113,7 @@ def list_messages(call: ApiCall[models.MessagesQuery, _N]) -> dict[str, object]:
     is_all = asked.scope == "all"
     entries = said_until(store, session.id) if is_all else store.window(session.id).entries
     following = asked.offset + asked.limit
-    shown = entries[asked.offset : following]
+    shown = weighed(entries[asked.offset : following], ratio_of(session))
     return {
         "session": session.id,
         "messages": [
@@ -126,7 +128,8 @@ def list_messages(call: ApiCall[models.MessagesQuery, _N]) -> dict[str, object]:
 def show_message(call: ApiCall[models.MessageQuery, _N]) -> dict[str, object]:
     """Show one message with all of its words."""
     store = call.tenant.store
-    entry = _part_of(store, _found(store, call.id), call.number("message"))
+    session = _found(store, call.id)
+    (entry,) = weighed([_part_of(store, session, call.number("message"))], ratio_of(session))
     return _whole(store, entry, store.whole(entry.id) if call.query.whole else entry.message)
 
 
@@ -368,7 +371,8 @@ def _stepped(
     store, live = call.tenant.store, _live(call)
     before = store.window(live.id)
     is_done = step(live)
-    return WindowStep(live.id, is_done, before, store.window(live.id)).as_json()
+    after, ratio = store.window(live.id), ratio_of(live.session)
+    return WindowStep(live.id, is_done, before, after, ratio).as_json()
 
 
 def _details(tenant: OpenTenant, session: Session) -> SessionDetails:
@@ -393,7 +397,8 @@ def _whole(store: Store, entry: Entry, message: Message) -> dict[str, object]:
 
 
 def _pins(store: Store, session: Session) -> dict[str, object]:
-    found = [store.entry(each) for each in sorted(store.pins(session.id))]
+    kept = (store.entry(each) for each in sorted(store.pins(session.id)))
+    found = weighed(kept, ratio_of(session))
     return {"session": session.id, "pins": [entry_fields(each) for each in found]}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError
-from holdfast.keywords import names_checked
+from holdfast.keywords import check_text, names_checked
 from holdfast.redaction.assignments import environment_pass, field_pass, find_flags, flag_pass
 from holdfast.redaction.contacts import mention_pass, phone_field_pass, phone_pass
 from holdfast.redaction.file_formats import (
@@ -114,6 +114,7 @@ class Redactor:
             code_file: Whether the text is source code, where a name and a value make no
                 secret; the passes that go by names of variables and fields are left out.
         """
+        check_text("text", text)
         for _ in range(_ROUNDS):
             spans = self._spans(text, code_file=code_file)
             if not spans:

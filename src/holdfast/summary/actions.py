@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.summary.statements import StatementKind, clip_words, units
 from holdfast.summary.turns import document_in, unquoted, without_documents
@@ -24,6 +25,8 @@ _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
 
+CUT = "…/"
+"""Begins a path of which the last parts are told."""
 PASSED, FAILED = " - passed", " - failed"
 """How the line of a check goes on."""
 COMMIT = re.compile(
@@ -92,6 +95,9 @@ _DEFINITION = re.compile(
     r"(?:\([^)\n]{0,60}\)[ \t]*)?([A-Za-z_]\w{2,60})",
     re.MULTILINE,
 )
+_PARTS = frozenset({"edit", "insert", "append"})
+_EDITOR = ("create ", *(f"{name} " for name in sorted(_PARTS)))
+"""Commands that change a part of a file, and those of an editor that agents use through words."""
 _DIFF = ("---", "***", "@@", "diff ")
 """What a diff begins with."""
 _KEPT, _FIRST = re.compile(r"(?:^|\s)~?/?(?:[\w.-]+/)+[\w-]+\.\w+(?=[.\s]|$)"), 5
@@ -132,6 +138,8 @@ def told(deed: Deed) -> ToldAction | None:
             return None
         case Family.WRITE:
             return _edit(deed)
+        case Family.SHELL if action.files and action.target.startswith(_EDITOR):
+            return _edit(_in_editor(deed))
         case Family.SHELL:
             return _command(deed)
         case Family.READ:
@@ -158,9 +166,9 @@ def told(deed: Deed) -> ToldAction | None:
 
 
 def short_path(path: str) -> str:
-    """Return the last parts of a long path, by which it is recognized."""
+    """Return the last parts of a long path, by which it is recognized, behind a mark of the cut."""
     parts = " ".join(path.split()).split("/")
-    return "/".join(parts[-3:]) if len(parts) > 4 else "/".join(parts)
+    return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > 4 else "/".join(parts)
 
 
 def is_check(deed: Deed) -> bool:
@@ -207,14 +215,25 @@ def key_line(text: str) -> str:
     return clip_words(next(telling, ""), _OUTCOME)
 
 
+def _in_editor(deed: Deed) -> Deed:
+    """Return a command of an editor that is used through words as the edit that it is."""
+    command, _, content = deed.action.target.partition("\n")
+    tool = command.partition(" ")[0]
+    content = content.rpartition("\nend_of_")[0] or content
+    return replace(deed, action=replace(deed.action, tool=tool, content=content))
+
+
 def _edit(deed: Deed) -> ToldAction | None:
     action, old = deed.action, deed.beside
     target = ", ".join(map(short_path, action.files[:6])) or clip_words(action.target, _COMMAND)
+    changes_part = action.tool in _PARTS
+    # An editor that has a file open is told what to change in it, and not its name.
+    target = target or ("the open file" if changes_part and action.content else "")
     if not target:
         return None
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "EDITED", target + failure)
-    is_new = not old and not action.content.startswith(_DIFF)
+    is_new = not old and not changes_part and not action.content.startswith(_DIFF)
     names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if is_new else {}
     defines = f" - defines {', '.join(list(names)[:6])}" if names else ""
     verb = "WROTE" if is_new else "EDITED"

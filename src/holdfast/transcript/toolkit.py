@@ -56,11 +56,17 @@ _PATH = (
     "paths",
     "file_paths",
 )
-_PATTERN = ("pattern", "query", "regex", "search_term", "glob", "Query", "search", "name")
+_PATTERN = (
+    *("pattern", "query", "regex", "search_term", "glob", "Query", "search", "name"),
+    "file_name",
+)
 _SCOPE = ("path", "directory", "dir", "dir_path", "target_directories", "include", "cwd", "glob")
 _WEB = ("query", "url", "urls", "q", "prompt")
 _GOAL = ("description", "goal", "task", "prompt", "message", "instructions", "context")
-_CONTENT = ("content", "new_string", "new_str", "file_text", "newText", "contents", "text")
+_CONTENT = (
+    *("content", "new_string", "new_str", "file_text", "newText", "contents", "text"),
+    "replace",
+)
 _PLAN = ("todos", "plan", "items", "subject", "status")
 _START = ("offset", "start_line", "line_start", "startLine", "StartLine")
 _END = ("end_line", "line_end", "endLine", "EndLine")

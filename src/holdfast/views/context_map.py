@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, assert_never
 
+from msgspec import structs
+
+from holdfast.compaction import Overhead
 from holdfast.conversation import difference
 from holdfast.errors import UnknownSession
-from holdfast.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, load_of
+from holdfast.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, Calibration, load_of
 from holdfast.transcript import (
     Media,
     Message,
@@ -25,6 +29,7 @@ from holdfast.transcript import (
     ToolResult,
     one_line,
 )
+from holdfast.transfer import FOLD
 from holdfast.views.messages import entry_fields, visibility_of
 from holdfast.views.sessions import compaction_fields
 
@@ -88,14 +93,46 @@ class ContextMap:
         return {str(kind): tokens for kind, tokens in self.kinds.items()}
 
 
+def ratio_of(session: Session) -> float:
+    """Return what a token of our estimate weighs by what the session's provider reported last.
+
+    It is what an engine learns when it opens the session, so that a window has one size wherever
+    it is told.
+    """
+    reported, estimate = session.last_request
+    beside = Overhead().after(real=reported, rough=estimate).tokens
+    return Calibration().observe(real=reported - beside, rough=estimate).ratio
+
+
+def weighed(entries: Iterable[Entry], ratio: float) -> tuple[Entry, ...]:
+    """Return entries with the weight that such a ratio gives to their estimates."""
+    if ratio == 1.0:
+        return tuple(entries)
+    return tuple(structs.replace(each, tokens=round(each.tokens * ratio)) for each in entries)
+
+
 def context_map(transcript: Transcript, scale: Scale) -> ContextMap:
     """Return what the transcript is made of, as the scale weighs it."""
+    rough = scale.at(1.0)
     return ContextMap(
         weights=tuple(map(scale.weigh, transcript)),
-        pieces=tuple(tuple(_pieces(message, scale)) for message in transcript),
+        pieces=tuple(
+            tuple(_scaled(_pieces(message, rough), scale.ratio)) for message in transcript
+        ),
         roles=Counter(str(message.role) for message in transcript),
         load=load_of(transcript, scale),
     )
+
+
+def _scaled(
+    pieces: Iterable[tuple[ContentKind, int]], ratio: float
+) -> Iterator[tuple[ContentKind, int]]:
+    """Yield pieces by a ratio; together they weigh what their message does."""
+    before = 0
+    for kind, tokens in pieces:
+        after = before + tokens
+        yield kind, round(after * ratio) - round(before * ratio)
+        before = after
 
 
 def _pieces(message: Message, scale: Scale) -> Iterator[tuple[ContentKind, int]]:
@@ -249,7 +286,28 @@ def compaction_diff(
         session=session,
         number=chosen,
         total=len(passes),
-        difference=difference(store, passes[chosen - 1], redact),
+        difference=_as_reported(difference(store, passes[chosen - 1], redact)),
+    )
+
+
+def _as_reported(found: Difference) -> Difference:
+    """Return the difference with messages that weigh what the pass took them for.
+
+    What it had learned of its provider is in its figures alone. Those of another agent count what
+    we do not see, and its messages keep our estimate.
+    """
+    said, rough = found.record.report.get("tokens_before"), sum(it.tokens for it in found.before)
+    if found.record.trigger == FOLD or not isinstance(said, int) or not rough:
+        return found
+    scaled = partial(weighed, ratio=said / rough)
+    return replace(
+        found,
+        before=scaled(found.before),
+        after=scaled(found.after),
+        folded=scaled(found.folded),
+        replaced=tuple((*scaled((old,)), *scaled((new,))) for old, new in found.replaced),
+        added=scaled(found.added),
+        kept=scaled(found.kept),
     )
 
 

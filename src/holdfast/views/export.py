@@ -20,10 +20,10 @@ from holdfast.session.lineage_reader import count_until, said_until, window_entr
 from holdfast.tokens import Scale
 from holdfast.training.reading import labelled_entries
 from holdfast.transfer import export_session
-from holdfast.views.context_map import WindowLimits, weigh_window
+from holdfast.views.context_map import WindowLimits, ratio_of, weigh_window, weighed
 from holdfast.views.html.page import SessionLineage, SessionPage, count_timeline, html_pieces
 from holdfast.views.markdown import markdown_pieces
-from holdfast.views.timeline import timeline, window_timeline
+from holdfast.views.timeline import TimelineMessage, timeline, window_timeline
 from holdfast.views.words import counted
 from holdfast.wire import DIALECTS
 from holdfast.wire.provenance import written_labels
@@ -254,13 +254,18 @@ def _markdown(wanted: ExportRequest) -> SessionExport:
 
 def _html(wanted: ExportRequest) -> SessionExport:
     store, session, policy = wanted.store, wanted.session, wanted.policy
-    window = weigh_window(window_entries(store, session.id), Scale(wanted.counter))
+    ratio = ratio_of(session)
+    window = weigh_window(window_entries(store, session.id), Scale(wanted.counter, ratio=ratio))
     is_log = wanted.log is not False
 
     def events() -> Iterator[TimelineEvent]:
-        if is_log:
-            return timeline(store, session, window.visibility)
-        return window_timeline(store, session)
+        told = timeline(store, session, window.visibility) if is_log else None
+        for each in told or window_timeline(store, session):
+            if isinstance(each, TimelineMessage):
+                (entry,) = weighed([each.entry], ratio)
+                yield replace(each, entry=entry)
+            else:
+                yield each
 
     lineage = store.lineage(session.id)
     page = SessionPage(

@@ -21,7 +21,7 @@ from holdfast.session import path_to, places_of
 from holdfast.tokens import Scale
 from holdfast.transcript import one_line
 from holdfast.transfer import stated_parent
-from holdfast.views.context_map import WindowLimits, context_map
+from holdfast.views.context_map import WindowLimits, context_map, ratio_of, weighed
 from holdfast.views.messages import message_fields
 from holdfast.views.sessions import compaction_fields, session_fields
 
@@ -213,6 +213,12 @@ class WindowStep:
     """Whether there was anything to do."""
     before: Window
     after: Window
+    ratio: float
+    """What a token of our estimate weighs in this session."""
+
+    def tokens(self, window: Window) -> int:
+        """Return what one of the windows weighs."""
+        return sum(each.tokens for each in weighed(window.entries, self.ratio))
 
     def as_json(self) -> dict[str, object]:
         """Return the step as plain JSON values."""
@@ -221,8 +227,8 @@ class WindowStep:
             "done": self.is_done,
             "messages_before": len(self.before.entries),
             "messages_after": len(self.after.entries),
-            "tokens_before": self.before.tokens,
-            "tokens_after": self.after.tokens,
+            "tokens_before": self.tokens(self.before),
+            "tokens_after": self.tokens(self.after),
         }
 
 
@@ -230,12 +236,12 @@ def session_details(
     store: Store, session: Session, policy: Policy, counter: Counter
 ) -> SessionDetails:
     """Return a session in detail, its window weighed against a policy."""
-    window = store.window(session.id)
+    window, ratio = store.window(session.id), ratio_of(session)
     return SessionDetails(
         session=session,
         path=path_to(store.lineage(session.id), session.id),
-        window=window.entries,
-        usage=context_map(window.transcript, Scale(counter)),
+        window=weighed(window.entries, ratio),
+        usage=context_map(window.transcript, Scale(counter, ratio=ratio)),
         limits=WindowLimits(policy.context_length, policy.threshold_tokens),
         compactions=store.compactions(session.id),
         is_undone=window.head.view != store.tip(session.id),

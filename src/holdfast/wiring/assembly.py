@@ -57,6 +57,7 @@ _TOKENS = (_is_count, "a whole number of tokens above 0")
 _ALLOWED: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "context_length": _TOKENS,
     "context_window": _TOKENS,
+    "title": (lambda value: isinstance(value, str), "a text"),
     "model": (lambda value: isinstance(value, str), "a model's name"),
     "focus": (lambda value: isinstance(value, str), "words that name a topic"),
     "tool_limits": (_are_counts, "tools' names, each with a whole number of tokens above 0"),

@@ -148,6 +148,9 @@ def compact(
 ) -> list[dict[str, object]]:
     """Compact a list of messages once, and return the list that takes its place.
 
+    Where nothing is gained, or what must stay is more than it may weigh, the list comes back as it
+    is; the log says why, and the report of `compress` does.
+
     Args:
         messages: In any dialect; what comes back is in the same one.
         max_tokens: What the result may weigh; by default what is usual for the model's window.

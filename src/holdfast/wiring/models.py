@@ -256,6 +256,9 @@ _LEAST_WINDOW = 8_192
 this machine takes minutes for one, and it says little."""
 
 
+_NOBODY = ("none", "deterministic")
+
+
 class Endpoint(TypedDict, total=False):
     """Where a model is reached."""
 
@@ -267,8 +270,11 @@ class Endpoint(TypedDict, total=False):
 
 
 def summarizer_of(writer: Writer, **endpoint: Unpack[Endpoint]) -> Summarizer | None:
-    """Return the summarizer behind a name, a function or an object; None stays None."""
-    if writer is None:
+    """Return the summarizer behind a name, a function or an object; None stays None.
+
+    The command line has words for None, which name no model here either.
+    """
+    if writer is None or writer in _NOBODY:
         return None
     if isinstance(writer, str):
         return _model(writer, endpoint)

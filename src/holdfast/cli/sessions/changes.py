@@ -19,6 +19,7 @@ from holdfast.cli.screen import Styled, Unusable, silence_log, tell
 from holdfast.cli.store import find_leaf, with_store
 from holdfast.ports.store import Amendment
 from holdfast.session import EndReason, Fork, Session, Spawn, next_title
+from holdfast.views.context_map import ratio_of, weighed
 from holdfast.views.inspection import WindowStep
 from holdfast.views.sessions import find_session, session_fields
 from holdfast.views.words import counted
@@ -137,16 +138,17 @@ def _stepped(
     session = find_leaf(opened.store, name)
     before = opened.store.window(session.id)
     taken = step(_live(opened, session))
-    found = WindowStep(session.id, taken, before, opened.store.window(session.id))
+    after = opened.store.window(session.id)
+    found = WindowStep(session.id, taken, before, after, ratio_of(session))
     if not taken and not opened.as_json:
         tell(f"{nothing} in session {session.id}")
     else:
-        after = found.after
+        weights = f"{found.tokens(before):,} -> {found.tokens(after):,}"
         line = (
             Styled(done, "bold green"),
             Styled(f" in session {session.id}: "),
             Styled(f"{len(before.entries):,} -> {counted(len(after.entries), 'message')}, "),
-            Styled(f"about {before.tokens:,} -> {after.tokens:,} tokens in the window"),
+            Styled(f"about {weights} tokens in the window"),
         )
         opened.answer(found.as_json(), lambda _: [line])
     return Exit.DONE if taken else Exit.NOTHING_TO_DO
@@ -279,7 +281,8 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
     """Keep a message word for word in every compaction.
 
     MESSAGE is the id of a message, as sessions show lists it. Without one, the pins are listed.
-    Pins count within the budget of a compaction.
+    Pins have a tenth of what a compaction leaves; it warns of one that is over that. A pin brings
+    nothing back that was folded before.
     """
     if remove and message is None:
         raise click.UsageError("name the message whose pin is to be removed")
@@ -290,7 +293,11 @@ def pin_command(opened: OpenStore, name: str, message: int | None, *, remove: bo
         if home.root != session.root:
             raise Unusable(f"message {message} belongs to session {home.id}, not to {session.id}")
         opened.store.pin(session.id, message, pinned=not remove)
-    pins = [opened.store.entry(each) for each in sorted(opened.store.pins(session.id))]
+        window = opened.store.window(session.id).entries
+        if not remove and all(message not in (each.id, each.stands_for) for each in window):
+            tell(f"message {message} is not in the window, and its pin does not bring it back")
+    kept = (opened.store.entry(each) for each in sorted(opened.store.pins(session.id)))
+    pins = weighed(kept, ratio_of(session))
     if not pins and not opened.as_json:
         tell(f"nothing is pinned in session {session.id}")
         return Exit.DONE if message is not None else Exit.NOTHING_TO_DO

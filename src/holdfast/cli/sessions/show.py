@@ -15,6 +15,7 @@ from holdfast.recall.values import agent_of
 from holdfast.session import places_of
 from holdfast.session.lineage_reader import said_until
 from holdfast.transcript import one_line
+from holdfast.views.context_map import ratio_of, weighed
 from holdfast.views.inspection import session_details
 from holdfast.views.messages import (
     NO_NAMES,
@@ -81,7 +82,7 @@ def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> N
     """
     session = find_session(opened.store, name)
     if options["message"] is not None:
-        entry = opened.store.entry(options["message"])
+        (entry,) = weighed([opened.store.entry(options["message"])], ratio_of(session))
         message = opened.store.whole(options["message"]) if options["whole"] else entry.message
         names = (
             call_names(opened.store, entry)
@@ -95,7 +96,9 @@ def show_command(opened: OpenStore, name: str, **options: Unpack[_Options]) -> N
         raise click.UsageError("--whole goes with --message")
     settings = opened.settings_of(session)
     details = session_details(opened.store, session, policy_of(settings), counter_of(settings))
-    entries = said_until(opened.store, session.id) if options["scope"] == "all" else details.window
+    entries = details.window
+    if options["scope"] == "all":
+        entries = weighed(said_until(opened.store, session.id), ratio_of(session))
     kept = entries[-options["limit"] :] if options["limit"] else entries
     left_out = len(entries) - len(kept)
     opened.answer(
