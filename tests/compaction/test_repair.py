@@ -1,10 +1,9 @@
 """Repair: every call has exactly one result, right after it and in order."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.compaction.repair import STUB, ensure_valid, lost_pins, merged, repair, strays
 from holdfast.errors import InvalidTranscript
