@@ -90,7 +90,10 @@ CREATE TABLE IF NOT EXISTS visits (
 ) WITHOUT ROWID;
 """
 _KINDS = {str(kind): kind for kind in AtomKind}
-_NODE = "n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message"
+_NODE = """
+    n.id, n.parent, n.depth, n.kind, n.digest, n.call, s.id, n.message,
+    NOT EXISTS (SELECT 1 FROM nodes c WHERE c.parent = n.id)
+"""
 _NODES = f"SELECT {_NODE} FROM nodes n JOIN sessions s ON s.key = n.session"
 _HEARD_OF = """
 SELECT value FROM json_each(?) WHERE value != '' AND (
@@ -221,14 +224,14 @@ class TreeFile:
         self, prefixes: Sequence[bytes], identity: str
     ) -> tuple[int, Sequence[Node]] | None:
         """Return how many prefixes are known, and the nodes of the longest, the newest first."""
-        places = {prefix: place for place, prefix in enumerate(prefixes, 1)}
         end = len(prefixes)
         # What is new is short in most requests, and long where nothing is known.
         for size in (_FEW, *[_MANY] * (1 + end // _MANY)):
             if end <= 0:
                 break
             some = prefixes[max(end - size, 0) : end]
-            end -= size
+            end = max(end - size, 0)
+            places = {prefix: place for place, prefix in enumerate(some, end + 1)}
             # As many values each time, so that the statement is prepared once.
             values = [*some, *[some[0]] * (size - len(some))]
             query = f"""

@@ -180,13 +180,17 @@ def _walked(
     for atom in request.atoms[known:]:
         same = [
             child
-            for child in tree.children(nodes[0].id, key)
+            for child in _children(tree, nodes[0], key)
             if child.atom.digest == atom.digest and (is_renamed or child.atom.call == atom.call)
         ]
         if not same:
             break
         nodes, known = same, known + 1
     return known, nodes
+
+
+def _children(tree: Tree, node: Node, key: str) -> Sequence[Node]:
+    return () if node.is_leaf else tree.children(node.id, key)
 
 
 def _changed(request: WireRequest, tree: Tree, place: _Place) -> _Place:
@@ -342,7 +346,7 @@ def _ends(
 
 def _tails(tree: Tree, node: Node, kind: AtomKind, key: str) -> Iterator[list[Node]]:
     """Yield every way on from a node on which only one kind of words was said."""
-    for child in tree.children(node.id, key):
+    for child in _children(tree, node, key):
         if child.atom.kind is kind:
             yield [child]
             yield from ([child, *rest] for rest in _tails(tree, child, kind, key))

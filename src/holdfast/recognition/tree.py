@@ -26,6 +26,8 @@ class Node:
     """The key of the conversation in which it was first said."""
     message: int
     """The id of its message in the store."""
+    is_leaf: bool = False
+    """Whether nothing was said after it when it was read."""
 
 
 @dataclass(frozen=True, slots=True)
