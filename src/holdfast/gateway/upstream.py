@@ -217,7 +217,7 @@ class AiohttpClient:
                 answer = await self._request(method, url, headers, body)
         except (ClientError, OSError, ValueError) as error:
             raise self._failed(error, url) from error
-        return _AiohttpAnswer(answer, url)
+        return _AiohttpAnswer(answer, url, (ClientError, OSError))
 
     async def close(self) -> None:
         """Close every connection."""
@@ -240,19 +240,20 @@ class AiohttpClient:
         )
 
     def _opened(self) -> ClientSession:
+        if self._session is not None:
+            return self._session
         # Made in the event loop that it serves.
         from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
-        if self._session is None:
-            self._session = ClientSession(
-                connector=TCPConnector(limit=0, keepalive_timeout=30),
-                cookie_jar=DummyCookieJar(),
-                timeout=ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=self._silence),
-                auto_decompress=False,
-                skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-                max_line_size=_LONGEST_HEADER,
-                max_field_size=_LONGEST_HEADER,
-            )
+        self._session = ClientSession(
+            connector=TCPConnector(limit=0, keepalive_timeout=30),
+            cookie_jar=DummyCookieJar(),
+            timeout=ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=self._silence),
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+            max_line_size=_LONGEST_HEADER,
+            max_field_size=_LONGEST_HEADER,
+        )
         return self._session
 
     def _failed(self, error: Exception, url: str) -> UpstreamFailed:
@@ -287,10 +288,10 @@ class _AiohttpAnswer:
 
     __slots__ = ("_answer", "_errors", "_read", "_url", "headers", "status")
 
-    def __init__(self, answer: ClientResponse, url: str) -> None:
-        from aiohttp import ClientError
-
-        self._errors = (ClientError, OSError)
+    def __init__(
+        self, answer: ClientResponse, url: str, errors: tuple[type[Exception], ...]
+    ) -> None:
+        self._errors = errors
         self.status = answer.status
         self.headers = [
             (name.decode("latin-1").lower(), value.decode("latin-1"))
