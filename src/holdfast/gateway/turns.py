@@ -226,7 +226,7 @@ class TurnKeeper:
         is_switched = opened is not None and opened.found == found
         if opened is None or not is_switched:
             key = self._key(request, found)
-            opened = _Opened(found, key, self._chat(key, request, found))
+            opened = _Opened(found, key, self._chat(key, request, found, window))
         chat, live = opened.chat, opened.chat.live
         with live.lock:
             if live.state is None or is_switched:
@@ -294,12 +294,14 @@ class TurnKeeper:
                 return key
         raise AssertionError
 
-    def _chat(self, key: str, request: WireRequest, found: Recognition) -> Conversation:
+    def _chat(
+        self, key: str, request: WireRequest, found: Recognition, window: int
+    ) -> Conversation:
         conversations = self.conversations
         if found.how is Continuity.BRANCH and found.node and not conversations.store.keyed(key):
             parent = conversations.open(found.node.session)
             parent.branch(found.node.message, key=key, keep_parent=True)
-        chat = conversations.open(key, model=request.model, context_length=self._window(request))
+        chat = conversations.open(key, model=request.model, context_length=window)
         if found.follows:
             # One that comes from another already stays where it is.
             with suppress(Conflict):
