@@ -232,12 +232,40 @@ def test_what_an_assistant_is_about_to_do_decides_nothing() -> None:
             user("Mend it"),
             assistant("I\u2019m reading the file again because it may have changed since."),
             *exchange("Read", "x", file_path="a.py"),
-            assistant("I'll use SQLite for the index because it needs no server at all."),
+            assistant("I'll use `sed` for the edit because the file is rather long."),
             *exchange("Read", "x", file_path="b.py"),
+            assistant("I'll keep the old signature, which the plugins of others call."),
+            *exchange("Read", "x", file_path="c.py"),
+            assistant("The lookup in it is fast now. I'll use SQLite because it needs no server."),
         ]
     )
     decided = [each.text for each in told if each.section == "decisions"]
-    assert decided == ["I'll use SQLite for the index because it needs no server at all."]
+    assert decided == [
+        "I'll keep the old signature, which the plugins of others call.",
+        "I'll use SQLite because it needs no server.",
+    ]
+
+
+def test_what_the_user_contradicts_decides_nothing() -> None:
+    claim = "We decided to read the light palette first, which has another blue."
+    said = [
+        user("Why do the two maps differ?"),
+        *WORK[2:4],
+        assistant(f"I looked at both of the maps now. {claim}"),
+    ]
+    told = story([*said, user("no, both of them read the dark palette"), *WORK[4:]])
+    assert [each.text for each in told if each.section == "decisions"] == []
+    assert claim in [each.text for each in told]
+
+
+def test_what_the_user_refused_is_settled() -> None:
+    reply = assistant(
+        "The mill runs again, on both wheels. Want me to change its default valve as well?"
+    )
+    told = story([*WORK[:3], reply, user("na, leave it"), *WORK[4:]])
+    assert [each.text for each in told if each.section == "decisions"] == [
+        'The user said "na, leave it" to: Want me to change its default valve as well?'
+    ]
 
 
 def test_of_a_long_message_later_sentences_count_less() -> None:

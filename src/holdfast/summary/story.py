@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from holdfast.summary.actions import PASSED, is_check, only_looked, told
 from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
-from holdfast.summary.cues import is_acknowledgement, is_decision, is_question, is_said_of, is_value
+from holdfast.summary.cues import (
+    contradicts,
+    is_acknowledgement,
+    is_decision,
+    is_question,
+    is_said_of,
+    is_value,
+)
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import SECTIONS
 from holdfast.summary.state import work_of
@@ -47,6 +54,9 @@ _THIN = 16
 """Bytes of a message that tells nothing without what came of it: "yes", "continue"."""
 _DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
+_BRIEF, _ANSWER = 40, 200
+"""Bytes of an answer that says nothing without its question, and characters of one that is quoted.
+"""
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
@@ -120,14 +130,13 @@ class _Telling:
             elif step is not reply:
                 for unit in units(step.text):
                     density = self._rarity.density(unit)
-                    if density > _DECISIVE and _decides(unit):
+                    if density > _DECISIVE and _decides(unit, outright=True):
                         yield self._one(StatementKind.DECISION, unit, density, "", step.place)
                     else:
                         density *= 0.25 if narrates(unit) else 1.0
                         yield self._one(StatementKind.REMARK, unit, density, NOTED, step.place)
         if reply is not None:
-            asks = after.asks if after is not None and not after.chosen else []
-            yield from self._reply(reply, answered=bool(asks) and len(asks[0].encode()) < 40)
+            yield from self._reply(reply, after)
         elif turn.interrupted:
             yield self._one(StatementKind.REMARK, "interrupted by the user", 1.0, NOTED)
 
@@ -200,21 +209,29 @@ class _Telling:
             density = min(self._rarity.density(line.detail), density)
             yield self._one(StatementKind.DETAIL, line.detail, density, MORE, deed.place)
 
-    def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
+    def _reply(self, reply: Remark, after: Turn | None) -> Iterator[Statement]:
         parts = led(units(reply.text))[: 1 if self._turn.is_far else None]
         if not self._works:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return
         telling = (at for at, each in enumerate(parts) if not is_code(each))
         first = next((at for at in telling if not parts[at].endswith(COLONS)), 0)
+        said = after.asks[0] if after is not None and after.asks else ""
+        is_free = after is not None and not after.chosen
+        refused = is_free and contradicts(said)
+        answered = is_free and 0 < len(said.encode("utf-8", "surrogatepass")) < _BRIEF
         for place, unit in enumerate(parts):
             kind, density, label = StatementKind.REPLY, self._concluding(unit), ASSISTANT
             if place == first:
                 kind, density = StatementKind.RESULT, max(density, 0.8)
-            elif density > _DECISIVE and _decides(unit):
+            elif density > _DECISIVE and not refused and _decides(unit):
                 kind, label = StatementKind.DECISION, ""
-            if label and answered and place == len(parts) - 1 and is_question(unit):
-                kind, density = StatementKind.RESULT, 1.0
+            if place == len(parts) - 1 and is_question(unit):
+                if refused and len(said) <= _ANSWER:
+                    told = f'The user said "{" ".join(said.split())}" to: {unit}'
+                    yield self._one(StatementKind.DECISION, told, 1.0, "", reply.place)
+                elif label and answered:
+                    kind, density = StatementKind.RESULT, 1.0
             yield self._one(kind, unit, density, label, reply.place)
 
     def _concluding(self, unit: str) -> float:
@@ -223,13 +240,15 @@ class _Telling:
         return density if is_code(unit) else _CONCLUDES + (1 - _CONCLUDES) * density
 
 
-def _decides(unit: str) -> bool:
+def _decides(unit: str, *, outright: bool = False) -> bool:
     """Say whether a unit is a sentence that settles something; a row of a table is none."""
     is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
-    if not is_sentence or " | " in unit or not is_decision(unit) or claim_in(unit):
+    if not is_sentence or " | " in unit or unit.endswith(COLONS) or claim_in(unit):
         # What an assistant says of the user is told as its words.
         return False
-    return not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
+    return is_decision(unit, outright=outright) and (
+        not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
+    )
 
 
 def entry_text(statements: Sequence[Statement]) -> str:
