@@ -294,10 +294,10 @@ def _steps(
     if index + 1 == len(messages) and index > 1 and _answer(messages, index - 2, is_answer):
         # Nobody could answer the newest yet.
         acts = bool(shell_blocks(text, unnamed=True))
-    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
+    words = _LABEL.sub("", _without_last_block(text), count=1) if acts else text
+    calls = [part for part in message.parts if isinstance(part, ToolCall)]
     if words and not words.isspace():
         yield Remark(words, index, acts)
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
     for call in calls if results is not None else ():
         action = toolkit.action(call)
         keys = _BESIDE.get(action.family, ())
@@ -322,6 +322,18 @@ def _steps(
             files = tuple(_OPEN_FILE.findall(ended.text)[:1])
         action = Action(Family.SHELL, "bash", command, files=files)
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
+
+
+def _without_last_block(text: str) -> str:
+    """Return what a message says around its last block of code, which is the command that ran."""
+    end = text.rfind("\n```")
+    if end < 0:
+        return text
+    if (text.count("\n```") + text.startswith("```")) % 2:
+        return text[:end]
+    before = text[: max(text.rfind("\n```", 0, end), 0)]
+    after = text[end + 1 :].partition("\n")[2]
+    return f"{before}\n{after}" if after else before
 
 
 def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], bool]) -> str:
