@@ -49,6 +49,13 @@ def test_words_before_a_call_conclude_nothing() -> None:
     assert turn.reply is None
 
 
+def test_words_before_a_call_conclude_nothing_where_the_call_is_not_read_either() -> None:
+    begun = [user("go"), assistant("I replace them:", ToolCall("1", "bash", '{"command": "ls"}'))]
+    said = [*begun, user("stop, I did it"), *exchange("bash", "x", command="ls")]
+    first, _ = read_turns(said, Toolkit(), 1)
+    assert first.reply is None
+
+
 def test_an_interrupted_turn_says_so_and_the_next_words_are_another() -> None:
     first, second = turns_of(
         [user("go"), user("[Request interrupted by user]"), user("do that instead")]

@@ -161,7 +161,7 @@ class Remark:
     text: str
     place: int
     acts: bool = False
-    """Whether it is an action that is written as text, which concludes nothing."""
+    """Whether its message makes a call or runs a command in a fence: it concludes nothing."""
 
 
 Step: TypeAlias = Deed | Remark
@@ -297,7 +297,7 @@ def _steps(
     words = _LABEL.sub("", _without_last_block(text), count=1) if acts else text
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     if words and not words.isspace():
-        yield Remark(words, index, acts)
+        yield Remark(words, index, acts or bool(calls))
     for call in calls if results is not None else ():
         action = toolkit.action(call)
         keys = _BESIDE.get(action.family, ())
