@@ -173,6 +173,22 @@ def test_an_entry_that_was_written_reads_back_as_what_it_told(
         assert letters(each.text for each in back) == letters(each.text for each in members)
 
 
+def test_an_ending_reads_back_with_its_short_beginning() -> None:
+    entry = 'User: "Mend it"\nAssistant: Done. The pump of `mill.kt` runs again. … It is oiled.'
+    said = [each for each in read_entry(entry, "actions", Rarity(())) if each.label == "Assistant"]
+    assert [(each.kind, each.text) for each in said] == [
+        (StatementKind.RESULT, "Done. The pump of `mill.kt` runs again."),
+        (StatementKind.DETAIL, "It is oiled."),
+    ]
+
+
+def test_praise_is_no_ending() -> None:
+    said = "Perfect, that looks right to me!\n\nThe valve of the mill is shut."
+    told = story([*WORK, user("Is the valve shut?"), assistant(said)])
+    endings = [each.text for each in told if each.kind is StatementKind.RESULT]
+    assert endings[-1] == "The valve of the mill is shut."
+
+
 def test_what_was_done_reads_back_with_its_tool() -> None:
     parts = list(read_entry(entries(WORK)[0], "actions", Rarity(())))
     assert [(each.kind, each.label) for each in parts if "|" in each.label] == [

@@ -214,7 +214,11 @@ class _Telling:
         if not self._works:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return
-        telling = (at for at, each in enumerate(parts) if not is_code(each))
+        telling = (
+            at
+            for at, each in enumerate(parts)
+            if not is_code(each) and not is_acknowledgement(each)
+        )
         first = next((at for at in telling if not parts[at].endswith(COLONS)), 0)
         said = after.asks[0] if after is not None and after.asks else ""
         is_free = after is not None and not after.chosen
@@ -295,7 +299,10 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         words = text[len(label) + 2 :] if label else text
         if label == USER:
             words = words.strip('"')
-        for place, unit in enumerate(chain.from_iterable(map(units, words.split(_GAP)))):
+        told = [units(each) for each in words.split(_GAP)]
+        if label == ASSISTANT:
+            told[0] = led(told[0])
+        for place, unit in enumerate(chain.from_iterable(told)):
             kind = known or StatementKind.DETAIL
             if label == USER:
                 kind = StatementKind.ASK
