@@ -291,6 +291,17 @@ def test_of_a_long_message_later_sentences_count_less() -> None:
     assert asks[-1] > asks[60] < asks[2] / 2
 
 
+def test_of_an_ask_the_question_counts_and_not_what_was_pasted_around_it() -> None:
+    pasted = (
+        "'/tmp/shot 2026-01-02.png'\n\nwhy do the lamps differ on both quays?\n\n$ echo $LAMP\nwtf"
+    )
+    path, question, prompt, last = [
+        each.density for each in story([user(pasted), *WORK[1:]]) if each.label == "User"
+    ][:4]
+    assert question > 1 > max(path, prompt, last)
+    assert last < 0.8
+
+
 def test_a_block_of_code_in_an_entry_stays_one_statement() -> None:
     code = "- src/a.py\n  ```go\n  func a() {\n    return 1\n  }\n  ```\n  and more of it"
     texts = [each.text for each in read_entry(code, "files", rarity_of([]))]

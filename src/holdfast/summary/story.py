@@ -54,6 +54,8 @@ _THIN = 16
 """Bytes of a message that tells nothing without what came of it: "yes", "continue"."""
 _DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
+_PLAIN, _FEWEST_PLAIN = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*[.,;:!?)\"']*"), 3
+"""A word of prose, and how many of them a sentence has."""
 _BRIEF, _ANSWER = 40, 200
 """Bytes of an answer that says nothing without its question, and characters of one that is quoted.
 """
@@ -157,18 +159,18 @@ class _Telling:
             if not self._works:
                 yield from self._talk(parts, USER, message)
                 continue
-            before = 0
+            before, opens, leads = 0, self._order == 0, _leading(parts)
             for place, unit in enumerate(parts):
-                if place and self._turn.is_far and not is_said_of(unit):
+                if place and place not in leads and self._turn.is_far and not is_said_of(unit):
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
-                if place == self._order == 0:
-                    is_alone = len(parts) == 1 and not self._turn.chosen
-                    is_thin = is_alone and len(unit.encode("utf-8", "surrogatepass")) < _THIN
-                    density = 0.2 if is_thin else max(density, 1.1)
-                elif is_acknowledgement(unit):
+                if opens and len(parts) == 1 and not self._turn.chosen and _is_thin(unit):
+                    density = 0.2
+                elif is_acknowledgement(unit) and not (opens and place == 0):
                     density *= 0.2
-                elif place == len(parts) - 1:
+                elif place in leads:
+                    density = max(density, 1.1 if opens else 0.8)
+                elif place == len(parts) - 1 and _is_prose(unit):
                     density = max(density, 0.8)
                 elif place > 1:
                     # Of a long message its beginning and its end say what is wanted.
@@ -242,6 +244,25 @@ class _Telling:
         """Return the density of a conclusion: what the whole talk is about is in common words."""
         density = self._rarity.density(unit)
         return density if is_code(unit) else _CONCLUDES + (1 - _CONCLUDES) * density
+
+
+def _is_thin(unit: str) -> bool:
+    """Say whether a message of one unit tells nothing without what came of it."""
+    return len(unit.encode("utf-8", "surrogatepass")) < _THIN
+
+
+def _is_prose(unit: str) -> bool:
+    """Say whether words are a sentence: no path, no line of a terminal, not a word or two."""
+    words = unit.split()
+    plain = sum(_PLAIN.fullmatch(word) is not None for word in words)
+    return is_dense(unit) or (plain >= _FEWEST_PLAIN and 2 * plain >= len(words))
+
+
+def _leading(parts: Sequence[str]) -> set[int]:
+    """Return which units of a message say what is wanted: the first sentence and first question."""
+    prose = [place for place, unit in enumerate(parts) if _is_prose(unit)]
+    asked = [place for place in prose if is_question(parts[place])]
+    return {*prose[:1], *asked[:1]} or {0}
 
 
 def _decides(unit: str, *, outright: bool = False) -> bool:
