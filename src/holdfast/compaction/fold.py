@@ -18,7 +18,7 @@ from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
-from holdfast.summary.statements import COLONS, MORE, Origin, StatementKind, is_code
+from holdfast.summary.statements import COLONS, MORE, NOW, Origin, StatementKind, is_code
 from holdfast.summary.story import ASSISTANT, LOOKS, narrates
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
 from holdfast.transcript import (
@@ -66,6 +66,8 @@ _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 it has all of it."""
 _EDITS = ("EDITED|", "WROTE|")
 _NAMES = re.compile(r"`|\w_\w|[a-z][A-Z]|\w\.\w|/\w[^/\s]*/|://|(?<!^)\d|--\w|@\w")
+_WORDS = frozenset(StatementKind) - {StatementKind.TOLD, StatementKind.CHANGE, *NOW}
+"""The kinds of what is said about work; people who talk tell much that has no name."""
 _PASSING = (StatementKind.ASK, StatementKind.REMARK)
 """What is said of a turn before it is concluded."""
 _BESIDE = 60
@@ -389,14 +391,14 @@ def _is_proof(told: Statement, concluded: Container[int]) -> bool:
 
     Nor is what an edit put into a file, which the line of an earlier record holds: a later edit may
     have put another thing there. Alone, what was asked or noted in a turn that was concluded reads
-    as if it still held. Somebody's words need a name that is no word of prose: "one-liner" is.
+    as if it still held. Words about work need a name that is no word of prose: "one-liner" is.
     """
     return not (
         (told.kind is StatementKind.LOOK and (told.section == "files" or told.label))
         or (told.kind in _PASSING and told.label and told.entry in concluded)
         or told.label.partition("|")[0] in LOOKS
         or told.label == MORE
-        or ("|" not in told.label and told.section != "files" and not _NAMES.search(told.text))
+        or (told.kind in _WORDS and "|" not in told.label and not _NAMES.search(told.text))
         or (told.origin is Origin.EARLIER and told.label.startswith(_EDITS))
         or told.text.endswith(COLONS)
         or is_code(told.text)

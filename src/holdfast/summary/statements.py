@@ -49,7 +49,7 @@ _WRAP = re.compile(
     r"(?=[ \t]{0,12}(?![-*+•#|>]|\d{1,3}[.)]|```|~~~)(\S{1,60}))"
 )
 """Where somebody may have wrapped a line in the middle of a sentence, and the word after it."""
-_PLAIN = re.compile(r"[a-z]{1,20}(?:[,']|$)")
+_PLAIN = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20})?(?:[,']|$)")
 _BEGINS = re.compile(r"\s*(?:[-*+•#|>]|\d{1,3}[.)]|```|~~~|$)")
 """How a line begins that goes on with no other, and a plain word."""
 _COLUMNS, _AROUND, _FILLED = 200, 3_000, 0.75
