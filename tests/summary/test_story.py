@@ -182,11 +182,11 @@ def test_an_ending_reads_back_with_its_short_beginning() -> None:
     ]
 
 
-def test_praise_is_no_ending() -> None:
-    said = "Perfect, that looks right to me!\n\nThe valve of the mill is shut."
-    told = story([*WORK, user("Is the valve shut?"), assistant(said)])
+def test_an_ending_that_begins_with_consent_stays() -> None:
+    said = "Got it, the valve stays as it is. Which wheel is to turn?"
+    told = story([*WORK, user("Leave the valve, please."), assistant(said)])
     endings = [each.text for each in told if each.kind is StatementKind.RESULT]
-    assert endings[-1] == "The valve of the mill is shut."
+    assert endings[-1] == "Got it, the valve stays as it is."
 
 
 def test_what_was_done_reads_back_with_its_tool() -> None:

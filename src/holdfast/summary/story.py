@@ -216,11 +216,7 @@ class _Telling:
         if not self._works:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return
-        telling = (
-            at
-            for at, each in enumerate(parts)
-            if not is_code(each) and not is_acknowledgement(each)
-        )
+        telling = (at for at, each in enumerate(parts) if not is_code(each))
         first = next((at for at in telling if not parts[at].endswith(COLONS)), 0)
         said = after.asks[0] if after is not None and after.asks else ""
         is_free = after is not None and not after.chosen
