@@ -264,12 +264,12 @@ def _leading(parts: Sequence[str]) -> set[int]:
 def _decides(unit: str, *, outright: bool = False) -> bool:
     """Say whether a unit is a sentence that settles something; a row of a table is none."""
     is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
-    if not is_sentence or " | " in unit or unit.endswith(COLONS) or claim_in(unit):
-        # What an assistant says of the user is told as its words.
+    if not is_sentence or " | " in unit or unit.endswith(COLONS):
         return False
-    return is_decision(unit, outright=outright) and (
-        not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
-    )
+    # What an assistant says of the user is told as its words.
+    if not is_decision(unit, outright=outright) or claim_in(unit):
+        return False
+    return not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
 
 
 def entry_text(statements: Sequence[Statement]) -> str:
