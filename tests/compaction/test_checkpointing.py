@@ -67,6 +67,26 @@ def test_what_was_only_searched_for_is_no_evidence() -> None:
     assert "load_part" not in text.partition("## Evidence")[2].partition("## ")[0]
 
 
+def test_what_was_asked_and_looked_up_for_a_reply_is_no_evidence() -> None:
+    asked = [
+        message
+        for number in range(60)
+        for message in (
+            user(f"The gauge_{number} of the mill reads one-sided values. Mend it. It is old."),
+            assistant(
+                "", call(f"c{number}", "bash", f'{{"command": "grep -n pump_{number} src"}}')
+            ),
+            tool(f"c{number}", f"12: def pump_{number}(): ..."),
+            assistant(f"It reads both sides. The well-known filter was full, number {number}."),
+        )
+    ]
+    messages = DIALECTS["openai"].encode((*asked, user("And now?"))).messages
+    text = str(holdfast.compress(messages, fit=2_000).messages)
+    proof = text.partition("## Evidence")[2].partition("## ")[0]
+    assert "gauge_59" in text
+    assert not re.search("gauge_|pump_|well-known", proof)
+
+
 def test_a_question_counts_as_answered_where_its_answer_is_told() -> None:
     asked = [
         message

@@ -166,3 +166,24 @@ def test_only_a_plan_that_is_written_anew_forgets_how_many_steps_were_finished()
     written = planned("TodoWrite", todos=[{"content": "go", "status": "pending"}])
     anew = observe(written, KIT, before)  # type: ignore[arg-type]
     assert (anew.plan, anew.finished) == ((PlanItem("go", "pending"),), 0)
+
+
+def test_a_plan_that_is_observed_again_after_a_fold_is_counted_once() -> None:
+    done = {str(number): "completed" for number in range(1, 5)}
+    said = [
+        message
+        for number in range(1, 6)
+        for message in (
+            assistant("", call(f"c{number}", "TaskCreate", f'{{"subject": "Step {number}"}}')),
+            tool(f"c{number}", f"Task #{number} created successfully"),
+        )
+    ]
+    for number, status in done.items():
+        said += planned("TaskUpdate", taskId=number, status=status)  # type: ignore[arg-type]
+    first = observe(said, KIT, LiveState())
+    assert render_live(first).startswith("- Plan: 4 of 5 done")
+    assert observe(said, KIT, first).plan == first.plan
+    short = LiveState(plan=(PlanItem("#5 Step 5"),), finished=4)
+    assert render_live(observe(said, KIT, short)) == render_live(short)
+    dropped = planned("TaskUpdate", taskId="5", status="deleted")
+    assert observe(dropped, KIT, short).plan == ()  # type: ignore[arg-type]

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 from holdfast.summary import cues
 from holdfast.summary.claims import UserClaim, claim_in
 from holdfast.summary.cues import (
+    CHOSEN,
     CONSENT,
-    DECISION,
     DEFERS,
     DONE,
     LEFT,
     RECONSIDERS,
     REPLACES,
+    SETTLED,
     Wording,
+    contradicts,
     given_value,
     is_acknowledgement,
     is_decision,
@@ -26,7 +28,7 @@ from holdfast.summary.cues import (
 )
 
 CLAIMS = [each for name, each in vars(cues).items() if name[0] == "_" and isinstance(each, Wording)]
-ALL = (*CLAIMS, DECISION, DEFERS, DONE, LEFT, RECONSIDERS, REPLACES)
+ALL = (*CLAIMS, CHOSEN, SETTLED, DEFERS, DONE, LEFT, RECONSIDERS, REPLACES)
 ASCII = st.characters(max_codepoint=127)
 
 
@@ -64,6 +66,79 @@ def test_rules_are_recognized_in_many_languages(sentence: str) -> None:
 )
 def test_decisions_are_recognized_in_many_languages(sentence: str) -> None:
     assert is_decision(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I'll use SQLite because it needs no server.",
+        "Instead of a queue we use a table.",
+        "Kept the old signature because the plugins call it.",
+        "Wir nehmen SQLite statt Redis.",
+        "On garde SQLite parce qu'il suffit.",
+        "Usamos SQLite porque basta.",
+        "Usamos uma fila em vez de uma tabela.",
+        "Используем SQLite вместо Redis.",
+        "我们使用 SQLite 而不是 Redis",
+        "Redis ではなく SQLite を使います",
+        "Redis 대신 SQLite를 사용합니다",
+    ],
+)
+def test_who_chooses_and_says_against_what_or_why_decides(sentence: str) -> None:
+    assert is_decision(sentence)
+    assert not is_decision(sentence, outright=True)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The pump runs warm because its filter is full.",
+        "`fill` keeps the spaces rather than trimming them.",
+        "The test returns None instead of a list.",
+        "I bet the second pump uses the old valve instead of the new one.",
+        "Maybe we use a table instead of a queue.",
+        "If we keep the table because of the index, the writer waits.",
+        "We have not decided yet.",
+        "Should we go with SQLite?",
+        "Die Pumpe steht, weil der Filter voll ist.",
+        "Vielleicht nehmen wir SQLite statt Redis.",
+        "La pompe s'arrête parce que le filtre est plein.",
+        "La bomba usa agua en lugar de aceite.",
+        "Насос стоит, потому что фильтр полон.",
+        "泵停了，因为过滤器满了",
+        "SQLite を採用するかもしれません",
+        "필터가 가득 찼기 때문에 멈췄습니다",
+    ],
+)
+def test_findings_guesses_and_contrasts_decide_nothing(sentence: str) -> None:
+    assert not is_decision(sentence)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "no, both are dark",
+        "nope",
+        "na, let's try it",
+        "That's wrong.",
+        "i undid your changes",
+        "Nein, lieber nicht",
+        "non, laisse",
+        "нет, не так",
+        "不是这个",
+        "いいえ",
+        "아니요",
+    ],
+)
+def test_a_refusal_is_known_by_how_it_begins(words: str) -> None:
+    assert contradicts(words)
+
+
+@pytest.mark.parametrize(
+    "words", ["no problem, go on", "yes", "now the tests", "Note the port", "不错"]
+)
+def test_other_beginnings_refuse_nothing(words: str) -> None:
+    assert not contradicts(words)
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,19 @@ def test_a_task_that_was_answered_is_no_task() -> None:
     assert "Ledger is Journal now." in told(turns).actions[0]
 
 
+def test_a_reply_that_ends_with_a_question_is_not_told_as_being_worked_on() -> None:
+    work = exchange("Edit", "ok", file_path="notes.md", old_string="a", new_string="b")
+    offer = assistant("The release notes are in notes.md now. Shall I tag the release as well?")
+    found = draft(job([user("Write the release notes, please."), *work, offer], budget=AMPLE))
+    (state,) = found.record(AMPLE, count)[0].in_progress
+    assert state == (
+        'The newest request has a reply, in which the assistant asked: "Shall I tag the release as'
+        ' well?"'
+    )
+    again = told([user("yes"), *work], previous=found.record(AMPLE, count)[0])
+    assert "Then under way" not in " ".join(again.actions)
+
+
 def test_asks_without_an_answer_are_open_and_answered_ones_are_not() -> None:
     waiting = told([user("Rename the class Ledger"), user("Then stop and fix the parser")])
     unfinished = (*waiting.pending, *waiting.in_progress)

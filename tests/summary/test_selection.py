@@ -220,3 +220,14 @@ def test_a_number_alone_makes_a_statement_new() -> None:
         for at in range(1, 4)
     ]
     assert len(choose(told, 60)) == 3
+
+
+def test_how_a_turn_ended_is_told_though_the_state_has_its_words() -> None:
+    commit = "27a33e9 Grease every pump of the northern mill"
+    told = [
+        Statement(StatementKind.ASK, "Commit it first", entry=1, is_head=True),
+        Statement(StatementKind.RESULT, f"Committed: {commit}", entry=1, order=1),
+        Statement(StatementKind.REPLY, "The working tree is clean otherwise.", entry=1, order=2),
+        Statement(StatementKind.STATE, f"Commits: {commit}", "state", 2),
+    ]
+    assert choose(told, 56) == [told[0], told[1], told[3]]

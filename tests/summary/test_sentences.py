@@ -92,6 +92,54 @@ def test_a_sentence_that_was_wrapped_is_one() -> None:
     ]
 
 
+def test_lines_that_are_full_were_wrapped_whatever_they_end_and_begin_with() -> None:
+    text = (
+        "1. The pump is started twice where two of its valves report a pressure at once in\n"
+        "  Pump.start. A test proves that the second valve waits but doesn't look at the\n"
+        "  Valve.pressure. With the new gauge, a small check that it is read from `gauge.kt`\n"
+        "  and not from the manual would hold the contract.\n"
+        "2. The manual names no valve at all.\n"
+        "- a list of things that each have a line of about the same length, as this\n"
+        "- Another item of it"
+    )
+    assert units(text) == [
+        "1. The pump is started twice where two of its valves report a pressure at once in"
+        " Pump.start.",
+        "A test proves that the second valve waits but doesn't look at the Valve.pressure.",
+        "With the new gauge, a small check that it is read from `gauge.kt` and not from the manual"
+        " would hold the contract.",
+        "2. The manual names no valve at all.",
+        "a list of things that each have a line of about the same length, as this",
+        "Another item of it",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The retry of the upload is a setting now\nThe parser keeps the last token of a file",
+        "Mended the retry of the upload\nAdded a setting for it, which the manual now names too\n"
+        "Removed the old flag from the command line",
+        "\n".join(
+            [
+                "把重试次数改成三次并且写一个测试来证明它真的有效然后告诉我结果是什么再看看手册里写了什么没有"
+            ]
+            * 4
+        ),
+        "see https://mill.example/a-long-address-of-one-line/which-is-long\nPort 8787",
+    ],
+)
+def test_lines_that_are_not_full_stand_alone(text: str) -> None:
+    assert units(text) == text.split("\n")
+
+
+def test_a_long_text_without_paragraphs_is_read_in_time() -> None:
+    line = "The pump of the mill is started twice where two valves report at once, and then"
+    begun = time.process_time()
+    units(f"{line}\n" * 2_000)
+    assert time.process_time() - begun < 2
+
+
 def test_nothing_has_no_units() -> None:
     assert units("") == units(" \n\n ") == units("---\n***") == []
 

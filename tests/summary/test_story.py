@@ -173,6 +173,22 @@ def test_an_entry_that_was_written_reads_back_as_what_it_told(
         assert letters(each.text for each in back) == letters(each.text for each in members)
 
 
+def test_an_ending_reads_back_with_its_short_beginning() -> None:
+    entry = 'User: "Mend it"\nAssistant: Done. The pump of `mill.kt` runs again. … It is oiled.'
+    said = [each for each in read_entry(entry, "actions", Rarity(())) if each.label == "Assistant"]
+    assert [(each.kind, each.text) for each in said] == [
+        (StatementKind.RESULT, "Done. The pump of `mill.kt` runs again."),
+        (StatementKind.DETAIL, "It is oiled."),
+    ]
+
+
+def test_an_ending_that_begins_with_consent_stays() -> None:
+    said = "Got it, the valve stays as it is. Which wheel is to turn?"
+    told = story([*WORK, user("Leave the valve, please."), assistant(said)])
+    endings = [each.text for each in told if each.kind is StatementKind.RESULT]
+    assert endings[-1] == "Got it, the valve stays as it is."
+
+
 def test_what_was_done_reads_back_with_its_tool() -> None:
     parts = list(read_entry(entries(WORK)[0], "actions", Rarity(())))
     assert [(each.kind, each.label) for each in parts if "|" in each.label] == [
@@ -232,12 +248,40 @@ def test_what_an_assistant_is_about_to_do_decides_nothing() -> None:
             user("Mend it"),
             assistant("I\u2019m reading the file again because it may have changed since."),
             *exchange("Read", "x", file_path="a.py"),
-            assistant("I'll use SQLite for the index because it needs no server at all."),
+            assistant("I'll use `sed` for the edit because the file is rather long."),
             *exchange("Read", "x", file_path="b.py"),
+            assistant("I'll keep the old signature, which the plugins of others call."),
+            *exchange("Read", "x", file_path="c.py"),
+            assistant("The lookup in it is fast now. I'll use SQLite because it needs no server."),
         ]
     )
     decided = [each.text for each in told if each.section == "decisions"]
-    assert decided == ["I'll use SQLite for the index because it needs no server at all."]
+    assert decided == [
+        "I'll keep the old signature, which the plugins of others call.",
+        "I'll use SQLite because it needs no server.",
+    ]
+
+
+def test_what_the_user_contradicts_decides_nothing() -> None:
+    claim = "We decided to read the light palette first, which has another blue."
+    said = [
+        user("Why do the two maps differ?"),
+        *WORK[2:4],
+        assistant(f"I looked at both of the maps now. {claim}"),
+    ]
+    told = story([*said, user("no, both of them read the dark palette"), *WORK[4:]])
+    assert [each.text for each in told if each.section == "decisions"] == []
+    assert claim in [each.text for each in told]
+
+
+def test_what_the_user_refused_is_settled() -> None:
+    reply = assistant(
+        "The mill runs again, on both wheels. Want me to change its default valve as well?"
+    )
+    told = story([*WORK[:3], reply, user("na, leave it"), *WORK[4:]])
+    assert [each.text for each in told if each.section == "decisions"] == [
+        'The user said "na, leave it" to: Want me to change its default valve as well?'
+    ]
 
 
 def test_of_a_long_message_later_sentences_count_less() -> None:
@@ -245,6 +289,17 @@ def test_of_a_long_message_later_sentences_count_less() -> None:
     told = [each for each in story([user(long), *exchange("Read", "x", file_path="a.py")])]
     asks = [each.density for each in told if each.label == "User"]
     assert asks[-1] > asks[60] < asks[2] / 2
+
+
+def test_of_an_ask_the_question_counts_and_not_what_was_pasted_around_it() -> None:
+    pasted = (
+        "'/tmp/shot 2026-01-02.png'\n\nwhy do the lamps differ on both quays?\n\n$ echo $LAMP\nwtf"
+    )
+    path, question, prompt, last = [
+        each.density for each in story([user(pasted), *WORK[1:]]) if each.label == "User"
+    ][:4]
+    assert question > 1 > max(path, prompt, last)
+    assert last < 0.8
 
 
 def test_a_block_of_code_in_an_entry_stays_one_statement() -> None:

@@ -2,6 +2,7 @@
 
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,13 @@ def test_what_a_user_says_in_a_row_is_one_turn() -> None:
 def test_words_before_a_call_conclude_nothing() -> None:
     (turn,) = turns_of([user("go"), assistant("I look."), *exchange("bash", "x", command="ls")])
     assert turn.reply is None
+
+
+def test_words_before_a_call_conclude_nothing_where_the_call_is_not_read_either() -> None:
+    begun = [user("go"), assistant("I replace them:", ToolCall("1", "bash", '{"command": "ls"}'))]
+    said = [*begun, user("stop, I did it"), *exchange("bash", "x", command="ls")]
+    first, _ = read_turns(said, Toolkit(), 1)
+    assert first.reply is None
 
 
 def test_an_interrupted_turn_says_so_and_the_next_words_are_another() -> None:
@@ -140,6 +148,24 @@ def test_a_command_that_was_only_suggested_is_no_deed() -> None:
 def test_the_last_block_of_a_message_is_the_one_that_was_run() -> None:
     messages = [assistant("```bash\nls\n```\n```bash\npwd\n```"), user("<output>x</output>")]
     assert [deed.action.target for deed in deeds_of(messages)] == ["pwd"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "It is:\n```py\nx\n```\nTests stay.\n```sh\nls\n```",
+            "It is:\n```py\nx\n```\nTests stay.",
+        ),
+        ("Tests stay.\n```sh\nls\n```\nNow.", "Tests stay.\nNow."),
+        ("```sh\nls\n```\nTests stay.", "\nTests stay."),
+        ("Tests stay.\n```sh\nls", "Tests stay."),
+    ],
+)
+def test_of_a_message_only_the_block_that_ran_is_left_out(text: str, words: str) -> None:
+    output = user("<returncode>0</returncode>\n<output>x</output>")
+    steps = turns_of([assistant(text), output])[0].steps
+    assert [each.text for each in steps if isinstance(each, Remark)] == [words]
 
 
 def test_an_action_that_is_written_as_text_concludes_nothing() -> None:

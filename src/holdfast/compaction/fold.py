@@ -7,6 +7,7 @@ few words, within a tenth of the whole.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,8 @@ from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
-from holdfast.summary.statements import MORE, Origin, StatementKind, is_code
-from holdfast.summary.story import LOOKS, narrates
+from holdfast.summary.statements import COLONS, MORE, NOW, Origin, StatementKind, is_code
+from holdfast.summary.story import ASSISTANT, LOOKS, narrates
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
 from holdfast.transcript import (
     Message,
@@ -40,7 +41,7 @@ from holdfast.transcript import (
 from holdfast.wire.provenance import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from holdfast.compaction.live import LiveState, PlanItem
     from holdfast.compaction.plan import CompactionPlan
@@ -66,6 +67,11 @@ _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
 it has all of it."""
 _EDITS = ("EDITED|", "WROTE|")
+_NAMES = re.compile(r"`|\w_\w|[a-z][A-Z]|\w\.\w|/\w[^/\s]*/|://|(?<!^)\d|--\w|@\w")
+_WORDS = frozenset(StatementKind) - {StatementKind.TOLD, StatementKind.CHANGE, *NOW}
+"""The kinds of what is said about work; people who talk tell much that has no name."""
+_PASSING = (StatementKind.ASK, StatementKind.REMARK)
+"""What is said of a turn before it is concluded."""
 _BESIDE = 60
 """Tokens of the line that says how a summary was written, and of headings beside its record."""
 _JOINTS = 12
@@ -359,7 +365,12 @@ def _compose(
     said = _said(plan, context, written, draft.outdated, min(shares.said, left - _JOINTS))
     present = "\n".join((written, *said, live))
     chosen_ids = set(map(id, chosen))
-    untold = [each for each in draft.told(shown) if id(each) not in chosen_ids and _is_proof(each)]
+    concluded = {each.entry for each in draft.statements if each.label == ASSISTANT}
+    untold = [
+        each
+        for each in draft.told(shown)
+        if id(each) not in chosen_ids and _is_proof(each, concluded)
+    ]
     proof = ledger(
         [each for each in untold if each.section != "evidence"],
         present=present,
@@ -377,17 +388,21 @@ def _compose(
     return context.redact(text), render(record)
 
 
-def _is_proof(told: Statement) -> bool:
-    """Say whether a statement may be evidence: code, narration and a file that was read are none.
+def _is_proof(told: Statement, concluded: Container[int]) -> bool:
+    """Say whether a statement may be evidence: code, narration and what only looked are none.
 
     Nor is what an edit put into a file, which the line of an earlier record holds: a later edit may
-    have put another thing there.
+    have put another thing there. Alone, what was asked or noted in a turn that was concluded reads
+    as if it still held. Words about work need a name that is no word of prose: "one-liner" is.
     """
     return not (
-        (told.section == "files" and told.kind is StatementKind.LOOK)
+        (told.kind is StatementKind.LOOK and (told.section == "files" or told.label))
+        or (told.kind in _PASSING and told.label and told.entry in concluded)
         or told.label.partition("|")[0] in LOOKS
         or told.label == MORE
+        or (told.kind in _WORDS and "|" not in told.label and not _NAMES.search(told.text))
         or (told.origin is Origin.EARLIER and told.label.startswith(_EDITS))
+        or told.text.endswith(COLONS)
         or is_code(told.text)
         or narrates(told.text)
     )

@@ -44,6 +44,7 @@ _LABELS = {
 }
 _NAMES = {label: name for name, label in _LABELS.items()}
 _SINGLE = frozenset({"goal", "directory", "branch"})
+_NUMBER = re.compile(r"#(\d{1,6}) ")
 _PLAN = re.compile(r"- Plan: (\d{1,6}) of \d{1,6} done")
 
 
@@ -125,6 +126,7 @@ def observe(messages: Sequence[Message], toolkit: Toolkit, before: LiveState) ->
         state = _planned(state, said, "", toolkit)
     return replace(
         state,
+        plan=_counted_once(state, before),
         agents=tuple(agents.values()),
         processes=tuple(filter(None, processes))[-_MOST:],
         skills=tuple(filter(None, skills))[-_MOST:],
@@ -137,7 +139,32 @@ def _planned(state: LiveState, arguments: str, answer: str, toolkit: Toolkit) ->
     if plan is None:
         return state
     is_whole = plan_of(arguments) is not None
+    if not is_whole and len(plan) > len(state.plan) and plan[-1].text in _texts(state.plan):
+        # What stayed in the window at the last fold was observed then.
+        return state
     return replace(state, plan=plan, finished=0 if is_whole else state.finished)
+
+
+def _counted_once(state: LiveState, before: LiveState) -> tuple[PlanItem, ...]:
+    """Return the plan without finished items that were counted when they were observed before.
+
+    Such items are known by their numbers alone, which agents count up.
+    """
+    listed = _texts(before.plan)
+    known, left = len(before.plan) + before.finished, state.finished
+    plan: list[PlanItem] = []
+    for item in state.plan:
+        number = _NUMBER.match(item.text)
+        is_again = number and int(number[1]) <= known and item.text not in listed
+        if left and is_again and item.is_done:
+            left -= 1
+        else:
+            plan.append(item)
+    return tuple(plan)
+
+
+def _texts(plan: Sequence[PlanItem]) -> set[str]:
+    return {item.text for item in plan}
 
 
 def _item(text: str, toolkit: Toolkit) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
+from holdfast.summary.statements import is_dense
 from holdfast.summary.tracing import folded, stems
 
 _WORD_BYTES, _SIGN_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_", b"0123456789@"
@@ -56,25 +57,69 @@ class Wording:
 
     def stands_in(self, sentence: str) -> bool:
         """Say whether the pattern is found in the sentence."""
+        return self.found_in(sentence) is not None
+
+    def found_in(self, sentence: str) -> re.Match[str] | None:
+        """Return where the pattern is first found in the sentence, if it is."""
         words = words_in(sentence)
         if words is not None and self.needed.isdisjoint(words):
-            return False
+            return None
         plain = sentence if words is not None else sentence.replace("\u2019", "'")
-        return self.pattern.search(plain) is not None
+        return self.pattern.search(plain)
 
 
-DECISION = Wording(
-    "decided decision use go keep chose chosen opted going rather instead root because reason trade"
-    " tradeoff turns entschieden entscheidung stattdessen weil ursache choisi parce cause decidido"
-    " lugar porque causa decidimos escolhi vez",
-    r"\b(?:decided|decision|we(?:'ll| will) (?:use|go|keep)|i(?:'ll| will) (?:use|go with|keep)"
-    r"|chose|chosen|opted|going with|rather than|instead of|root cause|because|the reason"
-    r"|trade-?off|turns out|entschieden|entscheidung|stattdessen|weil|ursache|décidé|décision"
-    r"|choisi|plutôt que|parce que|la cause|decidí|decidido|decisión|elegí|en lugar de|porque"
-    r"|la causa|decidimos|decisão|escolhi|em vez de|a causa|решил[аи]?|решено|решение|вместо"
-    r"|потому что|причина)\b|决定|采用|选择|而不是|因为|原因是|改用|決定|採用|ことにし|代わりに"
-    r"|なぜなら|原因は|결정|채택|대신|때문에|원인은|하기로",
+# Who settles something, and the words that set it off from another choice or give its reason.
+_SETTLER = (
+    r"(?:^(?:deliberately )?(?:us(?:ed|ing)|kept|keeping|picked|left|switched|stayed)"
+    r"|\b(?:i|we)(?:'ve|'ll|'re| have| will| are|)(?: now| also| only| therefore| deliberately|)"
+    r" (?:us(?:e|ed|ing)|keep|kept|keeping|take|took|pick|picked|prefer|leave|left|stay|stayed"
+    r"|switch|switched|put)"
+    r"|\b(?:ich|wir) (?:nehm|nahm|verwend|benutz|nutz|behalt|behielt|lass|ließ|setz)\w*"
+    r"|\b(?:nehm|verwend|benutz|nutz|behalt|lass|setz)en? (?:ich|wir)"
+    r"|\b(?:j'|je |on |nous )(?:ai |avons |a )?(?:utilis|gard|pren|laiss|conserv)\w*"
+    r"|\b(?:us(?:o|é|ei|amos|aré|aremos)|mant(?:engo|enemos|uve|enho|emos|ive)"
+    r"|dej(?:o|é|amos)|deix(?:o|ei|amos))"
+    r"|\b(?:использу(?:ем|ю)|берём|оставля(?:ем|ю)|оставил[аи]?))\b"
+    r"|我们?(?:这里|就|会|将|先)?(?:使?用|保留|选)|使(?:い|う|っ)|残[しす]|사용|유지"
 )
+_AGAINST = (
+    r"\b(?:instead of|rather than|in favou?r of|because|anstatt|statt(?:dessen)?|weil|sondern"
+    r"|plutôt que|au lieu d[eu']|parce qu[e']|en (?:lugar|vez) de|ya que|porque"
+    r"|em vez de|ao invés de|вместо|потому что|так как)\b"
+    r"|而不是|而非|因为|代わりに|ではなく|なぜなら|대신|때문에"
+)
+SETTLED = Wording(
+    "decided decision opted chose chosen settled going go keep stick settle entschieden"
+    " entscheidung bleibe bleiben choisi decidi decidido decidimos quedamos escolhi escolhemos"
+    " elegimos ficamos",
+    r"\b(?:decided|opted (?:for|to)|settled on|(?:i|we)(?:'ve| have)? cho(?:se|sen)|was chosen"
+    r"|(?:the|our|my) decision (?:is|was) (?:to|that)|decision(?= ?:)|(?:i'm|we're|are) going with"
+    r"|(?:i|we)(?:'ll| will|) keep(?! \w+ing)|entschieden"
+    r"|(?:i|we)(?:'ll| will) (?:go with|go for|stick to|stick with|settle on)"
+    r"|entscheidung(?= ?:)|(?:ich bleibe|wir bleiben|bleiben wir) bei|décidé|décision(?= ?:)|choisi"
+    r"|decid(?:í|i|ido|imos)|deci(?:sión|são)(?= ?:)|elegí|elegimos|nos quedamos con"
+    r"|escolh(?:i|emos)|ficamos com|решил[аи]?|решено|решение принято)\b"
+    r"|决定|采用|选用|改用|決定|採用|ことに(?:し|する)|결정|채택|하기로",
+)
+"""What somebody says who settles something outright."""
+CHOSEN = Wording(
+    "instead rather favor favour because statt anstatt stattdessen weil sondern lieu parce lugar"
+    " vez ya porque que",
+    rf"(?:{_SETTLER}).{{1,160}}?(?:{_AGAINST})|(?:{_AGAINST}).{{1,160}}?(?:{_SETTLER})",
+)
+"""What somebody says who takes one thing and names the other, or the reason."""
+_HEDGED = re.compile(
+    r"\b(?:might|could|should|would|may|can|if|whether|unless|bet|guess|likely|probably|perhaps"
+    r"|maybe|suppose|assume|seems?|i'd|we'd|undecided|yours|könnten?|sollten?|würden?|falls|wenn"
+    r"|vielleicht|wahrscheinlich|vermutlich|pourr\w+|devr\w+|peut-être|probablement|podría\w*"
+    r"|debería\w*|quizás?|tal vez|talvez|probable?mente|provavelmente|poderia\w*|deveria\w*"
+    r"|возможно|наверное|вероятно|может|если|бы)\b"
+    r"|\b(?:not|never|nicht|pas|no|não|не)(?: \w+){0,2} ?$|n't(?: \w+){0,2} ?$"
+    r"|可能|也许|或许|大概|如果|应该|[没未]有?$|かもしれ|でしょう|たぶん|おそらく|もし|べき"
+    r"|아마|만약|수 ?있|것 ?같",
+    re.IGNORECASE,
+)
+"""What stands before a choice that nobody made yet."""
 
 CONSENT = re.compile(
     r"\b(?:yes|yep|yeah|ok|okay|sure|approved?|go ahead|lgtm|do it|proceed|confirm(?:ed)?|agreed?"
@@ -100,6 +145,16 @@ _REQUEST = re.compile(
     r"|теперь|но|пожалуйста)\b|现在|请|但|然后|继续|次|続け|けど|이제|계속|하지만",
     re.IGNORECASE,
 )
+_REFUSES = re.compile(
+    r"(?:no(?! (?:problem|worries|need|rush|questions?|idea|doubt)\b)|nope|nah?|wrong|stop|undo"
+    r"|revert|not (?:that|quite|really|what|true|yet)|(?:that|this|it)(?:'s| is| was) (?:not|wrong)"
+    r"|i (?:undid|reverted|disagree)|don't|do not|nein|nee|falsch|stimmt nicht"
+    r"|das (?:ist|war) falsch|lieber nicht|non|faux|pas (?:ça|comme)|incorrecto|eso no|mejor no"
+    r"|não|errado|melhor não|нет|неверно|не (?:так|надо|нужно))\b|不(?!错|客气)|错了|别|撤销"
+    r"|いや|いいえ|違|ちが|아니|틀",
+    re.IGNORECASE,
+)
+"""How users begin who refuse or refute."""
 _BRIEF = 60
 
 # The query of an address asks nothing.
@@ -117,9 +172,27 @@ def is_acknowledgement(text: str) -> bool:
     return _REQUEST.search(words) is None
 
 
-def is_decision(sentence: str) -> bool:
-    """Say whether a sentence states a decision or its reason."""
-    return DECISION.stands_in(sentence)
+def is_decision(sentence: str, *, outright: bool = False) -> bool:
+    """Say whether a sentence settles something: it says so, or somebody chooses, with the reason.
+
+    What is only considered is no decision, nor is a contrast or a reason in what is described.
+
+    Args:
+        sentence: What the assistant said.
+        outright: Whether only what says so counts: somebody at work chooses means all the time.
+    """
+    found = SETTLED.found_in(sentence) or (None if outright else CHOSEN.found_in(sentence))
+    if found is None or is_question(sentence):
+        return False
+    # Where words are not parted, what weakens a verb follows it.
+    before = sentence if is_dense(sentence) else sentence[: found.start()]
+    return _HEDGED.search(before) is None
+
+
+def contradicts(words: str) -> bool:
+    """Say whether a user's words refuse or refute what was said before them."""
+    begins = words[:_BRIEF].lstrip().replace("\u2019", "'")
+    return _REFUSES.match(begins) is not None
 
 
 def is_question(text: str) -> bool:

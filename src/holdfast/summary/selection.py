@@ -18,7 +18,7 @@ _OF_EARLIER, _OF_REPEATED = 1 / 4, 0.8
 _SMALLEST = 6
 _CHARACTERS, _MOST_CHARACTERS = 4, 9
 """Characters of a token as a rule, and more than it has in a sentence of any language."""
-_THEIR_OWN = NOW | {StatementKind.ASK, StatementKind.DECISION}
+_THEIR_OWN = NOW | {StatementKind.ASK, StatementKind.DECISION, StatementKind.RESULT}
 """Kinds that are told whatever else has their words."""
 
 

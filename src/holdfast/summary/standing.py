@@ -48,6 +48,9 @@ _UNDER_WAY = (
 """How it is told that a task was begun, without and with the task in the window."""
 _ANSWERED = "The newest request, which stands below, is answered: see the end of Completed Actions"
 """What is told where the reply to it does not stay in the window."""
+_ASKED = "The newest request has a reply, in which the assistant asked: "
+"""How it is told that the reply to a task ends with a question."""
+_OF_QUESTION = 300
 _LOOKED_AT = 200
 """How many rules and values later words are held against, the newest."""
 _SAID_AFTER = "(said after"
@@ -111,7 +114,7 @@ class Standing:
     def past(self) -> Iterator[str]:
         """Yield what else the previous record told as present and what is past by now."""
         for entry in self._previous.in_progress:
-            if BEGUN not in entry and not entry.startswith((*_UNDER_WAY, _ANSWERED)):
+            if BEGUN not in entry and not entry.startswith((*_UNDER_WAY, _ANSWERED, _ASKED)):
                 yield f"Then under way: {entry}"
         for line in self._previous.state:
             if line.partition(": ")[0] not in _STATES:
@@ -243,19 +246,20 @@ class Standing:
         for line, place in failures(self._deeds):
             yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
 
-    def open(self) -> Iterator[Statement]:
-        """Yield what is blocked, under way, asked for and left to do.
-
-        Asks are told that nobody answered and nobody took back, but for the task.
-        """
-        yield from self.blocked()
-        turn, plan, newest = self._open, self._job.plan, self._newest
+    def _under_way(self) -> Iterator[Statement]:
+        """Yield how far the newest request is: answered, answered by a question, or begun."""
+        turn, newest, section = self._open, self._newest, "in_progress"
         if turn is None and newest and newest.reply and self.stands_below:
             # Nobody said this, so that an audit does not look for it.
-            place = newest.reply.place
-            yield self._alone(StatementKind.TOLD, _ANSWERED, "in_progress", 8.0, place)
+            yield self._alone(StatementKind.TOLD, _ANSWERED, section, 8.0, newest.reply.place)
+        if turn is None:
+            return
+        if turn.reply and cues.is_question(asks := (units(turn.reply.text) or [""])[-1]):
+            text = f'{_ASKED}"{clip_words(asks, _OF_QUESTION)}"'
+            yield self._alone(StatementKind.OPEN, text, section, 0.3, turn.reply.place)
+            return
         last: dict[str, None] = {}
-        for step in reversed(turn.steps) if turn else ():
+        for step in reversed(turn.steps):
             if isinstance(step, Remark):
                 said = [unit for unit in units(step.text) if not narrates(unit)]
                 last |= {f'"{clip_words(said[-1], 160)}"': None} if said else {}
@@ -263,13 +267,21 @@ class Standing:
                 last[f"{line.verb} {clip_words(line.line, 120)}"] = None
             if len(last) >= _LAST_STEPS:
                 break
-        if turn and last:
-            stated = _UNDER_WAY[self.stands_below]
-            begun = self._alone(StatementKind.OPEN, stated, "in_progress", 0.3)
+        if last:
+            begun = self._alone(StatementKind.OPEN, _UNDER_WAY[self.stands_below], section, 0.3)
             yield begun
             # Where the newest step stays in the window, it shows what was done last.
             text = f"- last: {'; '.join(reversed(last))}"
             yield replace(begun, text=text, order=1, message=turn.steps[-1].place)
+
+    def open(self) -> Iterator[Statement]:
+        """Yield what is blocked, under way, asked for and left to do.
+
+        Asks are told that nobody answered and nobody took back, but for the task.
+        """
+        yield from self.blocked()
+        yield from self._under_way()
+        turn, plan = self._open, self._job.plan
         asked = open_asks(self._fresh, self._previous)
         task = next((each for each in reversed(asked) if turn and each.message == turn.place), None)
         for each in asked:

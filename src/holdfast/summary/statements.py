@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -44,8 +44,17 @@ _GOES_ON = re.compile(
 _ITEM = re.compile(r"^\s{0,24}[-*•+]\s+")
 # Where a link leads on this machine is in its words mostly, and costs more than they do.
 _LINK = re.compile(r"\[([^\]\n]{1,120})\]\((?:/|file:|\.{1,2}/)[^)\s]{1,300}\)")
-_WRAP = re.compile(r"\n(?<=[^\n]{60}\n)(?<=[^\s.!?:|`>]\n)(?=[ \t]{0,12}[a-z]{1,20}[ ,'])")
-"""Where somebody wrapped a long line in the middle of a sentence."""
+_WRAP = re.compile(
+    r"\n(?<=[^\n]{60}\n)(?<![\s.!?:;|>{}]\n)"
+    r"(?=[ \t]{0,12}(?![-*+•#|>]|\d{1,3}[.)]|```|~~~)(\S{1,60}))"
+)
+"""Where somebody may have wrapped a line in the middle of a sentence, and the word after it."""
+_PLAIN = re.compile(r"[a-z]{1,20}(?:-[a-z]{1,20})?(?:[,']|$)")
+_BEGINS = re.compile(r"\s*(?:[-*+•#|>]|\d{1,3}[.)]|```|~~~|$)")
+"""How a line begins that goes on with no other, and a plain word."""
+_COLUMNS, _AROUND, _FILLED = 200, 3_000, 0.75
+"""The widest line of a text that was wrapped, how far around a line its paragraph is read, and how
+many of its lines have to be full."""
 _RULES = "|:+=_*-"
 _RULE = re.compile(rf"[\s{_RULES}]*")
 _TAG = re.compile(r"</?[A-Za-z][\w-]{0,40}>")
@@ -144,7 +153,7 @@ def _blocks(text: str) -> Iterator[str]:
         front = text[: _READ * 2 // 3].rpartition("\n")
         back = text[-_READ // 3 :].partition("\n")
         text = f"{front[0] or front[2]}\n\n{back[2] or back[0]}"
-    text = _WRAP.sub(" ", text)
+    text = _WRAP.sub(_joint, text)
     fence, held, left = "", list[str](), _CODE
     for line in (_LINK.sub(r"\1", text) if "](" in text else text).split("\n"):
         mark = line.strip()
@@ -161,6 +170,32 @@ def _blocks(text: str) -> Iterator[str]:
             yield (_ITEM.sub("", line, count=1) or line) if mark[:1] in "-*•+" else line
     if held:
         yield f"`{' '.join(held)}`"
+
+
+def _joint(found: re.Match[str]) -> str:
+    """Return a blank for the end of a line that was wrapped, and the end of any other as it is.
+
+    A line was wrapped where the word after it would have made it the widest of its paragraph. What
+    does not go on with a small letter needs more lines of which that is true than of which it is
+    not: the lines of a list may be of any length.
+    """
+    text, word = found.string, found[1]
+    if _PLAIN.match(word):
+        return " "
+    starts = max(text.rfind("\n\n", max(found.start() - _AROUND, 0), found.start()), 0)
+    ends = text.find("\n\n", found.end(), found.end() + _AROUND)
+    lines = text[starts : ends if ends > 0 else found.end() + _AROUND].strip("\n").split("\n")
+    widest = max(len(line.rstrip()) for line in lines)
+    width = found.start() - text.rfind("\n", 0, found.start()) - 1
+    if widest > _COLUMNS or width + 1 + len(word) <= widest or is_dense(word):
+        return found[0]
+    full = [
+        len(one.rstrip()) + 1 + len(after.split(maxsplit=1)[0]) > widest
+        for one, after in pairwise(lines)
+        if not _BEGINS.match(after)
+    ]
+    needed = 1 if word[0].islower() else 2
+    return " " if sum(full) >= max(needed, _FILLED * len(full)) else found[0]
 
 
 def _sentences(line: str) -> Iterator[str]:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from holdfast.summary.actions import PASSED, is_check, only_looked, told
 from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
-from holdfast.summary.cues import is_acknowledgement, is_decision, is_question, is_said_of, is_value
+from holdfast.summary.cues import (
+    contradicts,
+    is_acknowledgement,
+    is_decision,
+    is_question,
+    is_said_of,
+    is_value,
+)
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import SECTIONS
 from holdfast.summary.state import work_of
@@ -47,6 +54,11 @@ _THIN = 16
 """Bytes of a message that tells nothing without what came of it: "yes", "continue"."""
 _DECISIVE, _CONCLUDES = 0.25, 0.2
 _FEWEST_WORDS, _LETTERS = 5, 10
+_PLAIN, _FEWEST_PLAIN = re.compile(r"[^\W\d_]+(?:[-'\u2019][^\W\d_]+)*[.,;:!?)\"']*"), 3
+"""A word of prose, and how many of them a sentence has."""
+_BRIEF, _ANSWER = 40, 200
+"""Bytes of an answer that says nothing without its question, and characters of one that is quoted.
+"""
 PLACES = 10_000
 """Decisions are entries of their own, ordered by turn and place."""
 _TOOL = re.compile(r"^([A-Z]{3,12}) (.*) \[tool: ([^\]]+)\]$", re.DOTALL)
@@ -120,14 +132,13 @@ class _Telling:
             elif step is not reply:
                 for unit in units(step.text):
                     density = self._rarity.density(unit)
-                    if density > _DECISIVE and _decides(unit):
+                    if density > _DECISIVE and _decides(unit, outright=True):
                         yield self._one(StatementKind.DECISION, unit, density, "", step.place)
                     else:
                         density *= 0.25 if narrates(unit) else 1.0
                         yield self._one(StatementKind.REMARK, unit, density, NOTED, step.place)
         if reply is not None:
-            asks = after.asks if after is not None and not after.chosen else []
-            yield from self._reply(reply, answered=bool(asks) and len(asks[0].encode()) < 40)
+            yield from self._reply(reply, after)
         elif turn.interrupted:
             yield self._one(StatementKind.REMARK, "interrupted by the user", 1.0, NOTED)
 
@@ -148,18 +159,18 @@ class _Telling:
             if not self._works:
                 yield from self._talk(parts, USER, message)
                 continue
-            before = 0
+            before, opens, leads = 0, self._order == 0, _leading(parts)
             for place, unit in enumerate(parts):
-                if place and self._turn.is_far and not is_said_of(unit):
+                if place and place not in leads and self._turn.is_far and not is_said_of(unit):
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
-                if place == self._order == 0:
-                    is_alone = len(parts) == 1 and not self._turn.chosen
-                    is_thin = is_alone and len(unit.encode("utf-8", "surrogatepass")) < _THIN
-                    density = 0.2 if is_thin else max(density, 1.1)
-                elif is_acknowledgement(unit):
+                if opens and len(parts) == 1 and not self._turn.chosen and _is_thin(unit):
+                    density = 0.2
+                elif is_acknowledgement(unit) and not (opens and place == 0):
                     density *= 0.2
-                elif place == len(parts) - 1:
+                elif place in leads:
+                    density = max(density, 1.1 if opens else 0.8)
+                elif place == len(parts) - 1 and _is_prose(unit):
                     density = max(density, 0.8)
                 elif place > 1:
                     # Of a long message its beginning and its end say what is wanted.
@@ -200,20 +211,29 @@ class _Telling:
             density = min(self._rarity.density(line.detail), density)
             yield self._one(StatementKind.DETAIL, line.detail, density, MORE, deed.place)
 
-    def _reply(self, reply: Remark, *, answered: bool) -> Iterator[Statement]:
+    def _reply(self, reply: Remark, after: Turn | None) -> Iterator[Statement]:
         parts = led(units(reply.text))[: 1 if self._turn.is_far else None]
         if not self._works:
             yield from self._talk(parts, ASSISTANT, reply.place)
             return
         telling = (at for at, each in enumerate(parts) if not is_code(each))
         first = next((at for at in telling if not parts[at].endswith(COLONS)), 0)
+        said = after.asks[0] if after is not None and after.asks else ""
+        is_free = after is not None and not after.chosen
+        refused = is_free and contradicts(said)
+        answered = is_free and 0 < len(said.encode("utf-8", "surrogatepass")) < _BRIEF
         for place, unit in enumerate(parts):
             kind, density, label = StatementKind.REPLY, self._concluding(unit), ASSISTANT
             if place == first:
                 kind, density = StatementKind.RESULT, max(density, 0.8)
-            elif density > _DECISIVE and _decides(unit):
+            elif density > _DECISIVE and not refused and _decides(unit):
                 kind, label = StatementKind.DECISION, ""
-            if label and answered and place >= len(parts) - 2 and is_question(parts[-1]):
+            is_asked = place >= len(parts) - 2 and is_question(parts[-1])
+            if is_asked and refused and len(said) <= _ANSWER:
+                if unit is parts[-1]:
+                    told = f'The user said "{" ".join(said.split())}" to: {unit}'
+                    yield self._one(StatementKind.DECISION, told, 1.0, "", reply.place)
+            elif is_asked and label and answered:
                 # What "yes" and "no" answer is mostly in the sentence before the question.
                 kind, density = StatementKind.RESULT, 1.0
             yield self._one(kind, unit, density, label, reply.place)
@@ -224,11 +244,32 @@ class _Telling:
         return density if is_code(unit) else _CONCLUDES + (1 - _CONCLUDES) * density
 
 
-def _decides(unit: str) -> bool:
+def _is_thin(unit: str) -> bool:
+    """Say whether a message of one unit tells nothing without what came of it."""
+    return len(unit.encode("utf-8", "surrogatepass")) < _THIN
+
+
+def _is_prose(unit: str) -> bool:
+    """Say whether words are a sentence: no path, no line of a terminal, not a word or two."""
+    words = unit.split()
+    plain = sum(_PLAIN.fullmatch(word) is not None for word in words)
+    return is_dense(unit) or (plain >= _FEWEST_PLAIN and 2 * plain >= len(words))
+
+
+def _leading(parts: Sequence[str]) -> set[int]:
+    """Return which units of a message say what is wanted: the first sentence and first question."""
+    prose = [place for place, unit in enumerate(parts) if _is_prose(unit)]
+    asked = [place for place in prose if is_question(parts[place])]
+    return {*prose[:1], *asked[:1]} or {0}
+
+
+def _decides(unit: str, *, outright: bool = False) -> bool:
     """Say whether a unit is a sentence that settles something; a row of a table is none."""
     is_sentence = unit.count(" ") > _FEWEST_WORDS or (is_dense(unit) and len(unit) > _LETTERS)
-    if not is_sentence or " | " in unit or not is_decision(unit) or claim_in(unit):
-        # What an assistant says of the user is told as its words.
+    if not is_sentence or " | " in unit or unit.endswith(COLONS):
+        return False
+    # What an assistant says of the user is told as its words.
+    if not is_decision(unit, outright=outright) or claim_in(unit):
         return False
     return not narrates(unit) or _SETTLES.match(unit.replace("\u2019", "'")) is not None
 
@@ -277,12 +318,14 @@ def read_entry(entry: str, section: str, rarity: Rarity) -> Iterator[Statement]:
         words = text[len(label) + 2 :] if label else text
         if label == USER:
             words = words.strip('"')
-        parts = enumerate(words.split(_GAP))
+        parts = [units(part) for part in words.split(_GAP)]
+        if label == ASSISTANT:
+            parts[0] = led(parts[0])
         # The order says whether something was left out before it.
         said = [
             (unit, number > at == 0)
-            for number, part in parts
-            for at, unit in enumerate(units(part))
+            for number, part in enumerate(parts)
+            for at, unit in enumerate(part)
         ]
         for place, (unit, follows_gap) in enumerate(said):
             kind = known or StatementKind.DETAIL

@@ -159,7 +159,7 @@ class Remark(Struct, frozen=True, gc=False):
     text: str
     place: int
     acts: bool = False
-    """Whether it is an action that is written as text, which concludes nothing."""
+    """Whether its message makes a call or runs a command in a fence: it concludes nothing."""
 
 
 Step: TypeAlias = Deed | Remark
@@ -293,10 +293,10 @@ def _steps(
     if index + 1 == len(messages) and index > 1 and _answer(messages, index - 2, is_answer):
         # Nobody could answer the newest yet.
         acts = bool(shell_blocks(text, unnamed=True))
-    words = _LABEL.sub("", text.partition("\n```")[0], count=1) if acts else text
-    if words and not words.isspace():
-        yield Remark(words, index, acts)
+    words = _LABEL.sub("", _without_last_block(text), count=1) if acts else text
     calls = [part for part in message.parts if type(part) is ToolCall]
+    if words and not words.isspace():
+        yield Remark(words, index, acts or bool(calls))
     for call in calls if results is not None else ():
         action = toolkit.action(call)
         keys = _BESIDE.get(action.family, ())
@@ -321,6 +321,18 @@ def _steps(
             files = tuple(_OPEN_FILE.findall(ended.text)[:1])
         action = Action(Family.SHELL, "bash", command, files=files)
         yield Deed(action, replace(ended, text=output_in(ended.text)), "", index)
+
+
+def _without_last_block(text: str) -> str:
+    """Return what a message says around its last block of code, which is the command that ran."""
+    end = text.rfind("\n```")
+    if end < 0:
+        return text
+    if (text.count("\n```") + text.startswith("```")) % 2:
+        return text[:end]
+    before = text[: max(text.rfind("\n```", 0, end), 0)]
+    after = text[end + 1 :].partition("\n")[2]
+    return f"{before}\n{after}" if after else before
 
 
 def _answer(messages: Sequence[Message], index: int, is_one: Callable[[str], bool]) -> str:

@@ -83,7 +83,7 @@ _PROMPT = "<command-message>"
 """How a command begins that stands for a prompt; one to the program begins with its name."""
 _LAUNCHED = "launching skill"
 """What a call answers whose skill follows in the user's name."""
-_INJECTED_ENDINGS = ("</local-command-stdout>",)
+_INJECTED_ENDINGS = ("</local-command-stdout>", "[error occurred in processing last action]")
 _SLASH_COMMAND = re.compile(
     r"/(?:[a-z][\w:-]{0,40}|(?:mode|model|theme|config|approvals|permissions|login|resume)\s.{0,60})?"
 )
@@ -178,7 +178,7 @@ def _is_injected(words: str) -> bool:
     start = words[:200].casefold()
     if start.startswith(_EXPANDED):
         return not given_to_skill(words)
-    is_ended = words[-40:].casefold().endswith(_INJECTED_ENDINGS)
+    is_ended = words[-60:].casefold().endswith(_INJECTED_ENDINGS)
     return start.startswith(_INJECTED) or is_ended
 
 

@@ -13,7 +13,7 @@ from holdfast.formats.events import MAIN, About, CompactionEvent, Event, Message
 from holdfast.formats.openhands import OPENHANDS
 from holdfast.formats.source import SourceRecord, parse
 from holdfast.session import Usage
-from holdfast.transcript import Message, Role, Text, Thinking, shape
+from holdfast.transcript import Message, Role, Text, Thinking, said_in, shape
 from holdfast.transcript.effects import Family, effect
 from tests.formats.conformance import records_of
 from tests.formats.samples import sample
@@ -83,10 +83,22 @@ def test_arguments_come_from_the_action_when_the_answer_lacks_them() -> None:
 
 
 def test_an_observation_that_answers_nothing_is_told_as_the_model_got_it() -> None:
-    stray = {"observation": "error", "content": "The agent is stuck"}
+    stray = {"observation": "think", "content": "The agent is stuck"}
     (_, told) = tell({"history": [stray]})
     assert isinstance(told, MessageEvent)
     assert told.message == Message(Role.USER, (Text("The agent is stuck"),))
+
+
+def test_an_error_that_answers_nothing_is_no_word_of_the_user() -> None:
+    stray = {"source": "agent", "observation": "error", "content": "The command is unknown"}
+    (_, told) = tell({"history": [stray]})
+    assert isinstance(told, MessageEvent)
+    words = "The command is unknown\n[Error occurred in processing last action]"
+    assert told.message == Message(Role.USER, (Text(words),))
+    assert not said_in(told.message)
+    (_, said) = tell({"history": [{**stray, "source": "user"}]})
+    assert isinstance(said, MessageEvent)
+    assert said_in(said.message) == "The command is unknown"
 
 
 @pytest.mark.parametrize(

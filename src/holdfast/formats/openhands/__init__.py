@@ -3,10 +3,10 @@
 An output holds the events of one task a line. Newer files name the call that an event belongs to;
 older ones name the action that caused an observation; the oldest pair them by order alone. Each
 line is a conversation of its own. An observation that answers no action is told as a user's
-message, as the model gets it. Not told are changes of the agent's state, requests for a
-condensation, and recalls: what the model saw of those was put together by the agent and is not in
-the file as such. Answers say how many tokens they took, in newer files. Everything else is known
-of the task only.
+message, as the model gets it; an error has the words behind it that say what it is. Not told are
+changes of the agent's state, requests for a condensation, and recalls: what the model saw of those
+was put together by the agent and is not in the file as such. Answers say how many tokens they took,
+in newer files. Everything else is known of the task only.
 
 A conversation may also be a folder with one file an event. Beside `events`, where a file is named
 after the number of its event, `event_cache` holds the same events again in lists of many, and
@@ -86,6 +86,8 @@ def printed(content: object, about: JsonObject) -> tuple[Text | Media, ...]:
             return (*parts, Text(suffix.strip())) if suffix else parts
 
 
+_FAILED = "\n[Error occurred in processing last action]"
+"""What the program puts behind an error for the model where no call is known that it answers."""
 _STATE = frozenset(["change_agent_state", "agent_state_changed", "null"])
 """Events that are not part of what an agent condenses."""
 _QUIET = frozenset(["recall", "condensation_request", *_STATE])
@@ -172,8 +174,12 @@ class TaskReader:
         self._number += 1
         name = string(event.get("observation")) or string(event.get("action"))
         if "observation" in event and name not in _QUIET:
-            content = printed(event.get("content"), mapping(event.get("extras")) or event)
+            about, is_users = mapping(event.get("extras")) or event, event.get("source") == "user"
             call_id = self._calls.answered_by(event)
+            if name == "error" and not call_id and not is_users:
+                # The model is told so, and that it is no word of the user.
+                about = {"metadata": {"suffix": _FAILED}}
+            content = printed(event.get("content"), about)
             if not call_id:
                 observed = Message(Role.USER, content)
             else:
