@@ -21,13 +21,14 @@ from bench.transcripts import SIZES, megabytes, transcript
 from holdfast.wire import DIALECTS, Body
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from types import ModuleType
 
     from bench.report import Cell
     from bench.transcripts import Chat
 
 ROUNDS = {200: 7, 2_000: 4, 20_000: 3}
+FITS = {200: (2_000, 8_000), 2_000: (8_000, 100_000), 20_000: (8_000, 100_000)}
 MEMORY_LIMIT = 2.0
 PHASES = (
     ("prune", "holdfast.compaction.plan", ("prune",)),
@@ -50,19 +51,23 @@ def run() -> Result:
     tables = (
         calls_table(calls, weights),
         _compaction_table(passes, peaks, weights),
+        _fit_table(chats),
         _phase_table({size: _phases(chat) for size, chat in chats.items()}),
     )
     return Result("speed", tables, (*calls_bars(calls), *_bars(peaks, weights)))
 
 
 def compaction_seconds(
-    messages: Sequence[Chat], rounds: int, model: Callable[[str], str] | None = None
+    messages: Sequence[Chat],
+    rounds: int,
+    model: Callable[[str], str] | None = None,
+    fit: int | None = None,
 ) -> float:
     """Return the CPU seconds of `holdfast.compress`, audit included; without a model by default."""
     best = float("inf")
     for _ in range(rounds):
         started = time.process_time()
-        done = holdfast.compress(messages, summarizer=model)
+        done = holdfast.compress(messages, summarizer=model, fit=fit)
         best = min(best, time.process_time() - started)
         figures = done.report.figures
         if figures.audit is None or figures.summary is None:
@@ -94,6 +99,16 @@ def _compaction_table(
         "counts both, in bytes of the transcript. Of a small transcript, a few MB are a multiple."
     )
     return Table("compaction", columns, tuple(rows), note)
+
+
+def _fit_table(chats: Mapping[int, Sequence[Chat]]) -> Table:
+    rows = tuple(
+        (f"{size:,}", f"{fit:,}", f"{compaction_seconds(chats[size], ROUNDS[size], fit=fit):.3f}")
+        for size, fits in FITS.items()
+        for fit in fits
+    )
+    note = "`holdfast.compress(fit=...)`, deterministic record, audit included."
+    return Table("fits", ("messages", "tokens they are fitted into", "CPU s"), rows, note)
 
 
 def _phase_table(phases: dict[int, dict[str, float]]) -> Table:
