@@ -58,6 +58,19 @@ def test_a_check_that_never_ran_did_not_pass(output: str) -> None:
     assert line.line.startswith("build/bin/check && make test - failed")
 
 
+def test_a_check_passed_only_where_something_says_so() -> None:
+    def ending(output: str) -> str:
+        return line_of(exchange("bash", output, command="npm test")).line.removeprefix("npm test")
+
+    assert ending("> boats@1.0.9 test\nDebugger attached.\n\nCommand aborted").startswith(
+        " - failed"
+    )
+    assert ending("compiled the keel in 3 s") == ' - "compiled the keel in 3 s"'
+    assert ending("compiled the keel in 3 s\nexit status 0") == " - passed"
+    assert ending("9 passing") == ' - passed "9 passing"'
+    assert ending("") == ending("(Bash completed with no output)") == " - passed"
+
+
 def test_a_change_without_a_target_is_not_told() -> None:
     empty = exchange("apply_patch", "ok", input="*** Begin Patch\n*** End Patch")
     line = told(deed_of(empty))
@@ -142,6 +155,20 @@ def test_a_new_file_tells_what_it_defines_in_many_languages() -> None:
     content = "export default class App {\nasync def load(): ...\npub fn main() {}\nclassic"
     line = line_of(exchange("Write", "ok", path="x", content=content))
     assert (line.verb, line.line) == ("WROTE", "x - defines App, load, main")
+
+
+def test_an_edit_that_no_result_follows_is_not_told_by_its_content() -> None:
+    call = exchange("Edit", "ok", file_path="a.py", old_string="x", new_string="retries = 3")[0]
+    line = line_of([call])
+    assert (line.kind, line.line, line.detail) == (StatementKind.LOOK, "a.py - no result", "")
+
+
+def test_an_edit_that_answers_with_an_error_is_not_told_by_its_content() -> None:
+    answer = "ERROR:\nNo replacement was performed, old_str did not appear in a.py."
+    line = line_of(exchange("Edit", answer, file_path="a.py", old_string="x", new_string="y"))
+    assert line.kind is StatementKind.RESULT
+    assert line.line.startswith("a.py - failed")
+    assert not line.detail
 
 
 def test_an_edit_that_failed_changed_nothing() -> None:

@@ -5,6 +5,7 @@ import pytest
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.turns import Deed, read_turns
 from holdfast.transcript import Message, Role, ToolCall
+from holdfast.transcript.effects import STUB
 from holdfast.transcript.toolkit import Toolkit
 from tests.summary.material import exchange
 
@@ -151,6 +152,17 @@ def test_files_that_commands_wrote_are_changed(command: str) -> None:
 def test_an_edit_that_failed_changed_no_file() -> None:
     failed = exchange("Edit", "Error: no match", file_path="a.py", new_string="x", failed=True)
     assert file_notes(Files(deeds(failed))) == []
+
+
+def test_an_edit_without_a_result_changed_no_file() -> None:
+    call, result = exchange("Edit", STUB, file_path="a.py", old_string="x", new_string="y")
+    assert file_notes(Files(deeds([call]))) == []
+    assert file_notes(Files(deeds([call, result]))) == []
+
+
+def test_a_check_that_says_nothing_of_how_it_went_is_quoted() -> None:
+    found = values(exchange("bash", "the keel is laid", command="make build"))
+    assert found["Last check"] == 'make build - "the keel is laid"'
 
 
 def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:

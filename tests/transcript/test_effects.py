@@ -38,6 +38,57 @@ def test_a_result_that_is_an_error_failed() -> None:
     assert effect(ToolResult("1", (Text("x"),), is_error=True), Family.WEB).failed
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        "Command aborted",
+        "Command timed out after 120 seconds",
+        "The command 'make' was cancelled because it took more than 30 seconds.",
+        "[Request interrupted by user]",
+        "aborted by user after 3s",
+    ],
+)
+def test_a_command_that_was_stopped_failed(last: str) -> None:
+    assert effect_of_text(f"2 boats counted\n\n{last}\n").failed
+    assert effect_of_text(last).failed
+    assert not effect_of_text(f"{last}\n2 boats counted").failed
+    assert not effect_of_text(f"{last}\nexit status 0").failed
+
+
+def test_a_program_that_tells_of_others_that_were_stopped_did_not_fail() -> None:
+    assert not effect_of_text("ran 9\ncancelled 0").failed
+    assert not effect_of_text("3 of 9 requests timed out").failed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "ERROR:\nNo replacement was performed, the words are not in /boat/keel.c.",
+        "Error: string not found",
+        '{"error": "no such file"}',
+        '{"success": false, "error": "no match"}',
+        "No replacement was performed.",
+        "apply_patch verification failed: no such lines in keel.c",
+        "Failed to edit, could not find the string to replace.",
+    ],
+)
+def test_a_tool_that_answers_with_an_error_failed(answer: str) -> None:
+    assert effect(ToolResult("1", (Text(answer),)), Family.WRITE).failed
+
+
+def test_what_a_file_says_of_errors_is_no_failure_of_reading_it() -> None:
+    def fails(text: str, kind: Family) -> bool:
+        return effect(ToolResult("1", (Text(text),)), kind).failed
+
+    assert fails("Error: no such file", Family.READ)
+    assert not fails("Error: no such boat\n" * 40, Family.READ)
+    assert not fails("Failed boats and how they were mended", Family.READ)
+    assert not fails("1\tError: no such boat", Family.READ)
+    assert not fails('{"error": null, "boats": 3}', Family.OTHER)
+    assert not fails("errors.py was written\nError: none", Family.WRITE)
+    assert not fails("Error: is a word that this page explains", Family.WEB)
+
+
 def test_json_envelopes_are_opened() -> None:
     assert effect_of_text('{"output": "a\\nb"}') == Effect("a\nb")
     assert effect_of_text('{"output": 3, "stdout": "x"}').text == "x"

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import InvalidTranscript
 from holdfast.transcript import Message, Role, Synthetic, Text, ToolCall, ToolResult, check
+from holdfast.transcript.effects import STUB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.transcript import Transcript
-
-STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
 
 def repair(transcript: Transcript) -> Transcript:

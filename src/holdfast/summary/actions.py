@@ -81,6 +81,8 @@ _ERRORS = re.compile(
 """What a check prints that failed, where its exit code is not told."""
 _ENDED = re.compile(r" - (?:passed|failed|exit \d+|no result)\b| \(writes ")
 """How the line of a command goes on that did more than look."""
+_SILENT = re.compile(r"\W*+(?:[\w ]{0,60}\b(?:no|any) output\b)?\W*+")
+"""What is shown of a command that printed nothing."""
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _TELLING = re.compile(r"\w{2}")
 _NOISE = re.compile(
@@ -180,22 +182,32 @@ def _is_check(command: str) -> bool:
     return False
 
 
-def verdict(deed: Deed) -> tuple[bool, str]:
-    """Return whether a check failed, and the words in which it said how it went.
+def verdict(deed: Deed) -> tuple[str, str]:
+    """Return `PASSED`, `FAILED` or, where nothing tells it, neither, and what the check said of it.
 
     A command whose output runs through another program has that one's exit code, so the verdict
-    is read from the output too.
+    is read from the output too. A check that printed nothing found nothing.
     """
-    answer = "" if deed.ended is None else deed.ended.text
+    if deed.ended is None:
+        return "", ""
+    answer, code = deed.ended.text, deed.ended.exit_code
     # The rulers around a verdict would weigh more than the verdict.
     lines = (line.strip("=- ") for line in answer[-2_000:].split("\n"))
     counted = [line for line in lines if _VERDICT.search(line)]
     failed = deed.failed or any(map(_FAILED.search, counted[-3:]))
     if failed or (not counted and _ERRORS.search(answer[-1_500:])):
         line = error_line(answer) or next(reversed(counted), "") or key_line(answer)
-        return True, clip_words(line, _OUTCOME)
-    telling = (line for line in reversed(counted) if _COUNTED.search(line))
-    return False, clip_words(next(telling, ""), _OUTCOME)
+        return FAILED, clip_words(line, _OUTCOME)
+    if counted or code is not None or _SILENT.fullmatch(answer):
+        telling = (line for line in reversed(counted) if _COUNTED.search(line))
+        return PASSED, clip_words(next(telling, ""), _OUTCOME)
+    return "", key_line(answer)
+
+
+def ending_of(deed: Deed) -> str:
+    """Return how a check went, as a line goes on."""
+    ending, said = verdict(deed)
+    return f"{ending} {_quoted(said)}" if ending and said else ending or _noted(_quoted(said))
 
 
 def key_line(text: str) -> str:
@@ -214,6 +226,8 @@ def _edit(deed: Deed) -> ToldAction | None:
     target = ", ".join(map(short_path, action.files[:6])) or clip_words(action.target, _COMMAND)
     if not target:
         return None
+    if deed.ended is None:
+        return ToldAction(StatementKind.LOOK, "EDITED", f"{target} - no result")
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "EDITED", target + failure)
     is_new = not old and not action.content.startswith(_DIFF)
@@ -254,16 +268,14 @@ def _command(deed: Deed) -> ToldAction:
         line = f"{commit} {title.strip()} (on {branch})"
         return ToldAction(StatementKind.RESULT, "COMMITTED", line)
     if is_check(deed):
-        failed, said = verdict(deed)
-        line = f"{shown}{FAILED if failed else PASSED}{f' {_quoted(said)}' if said else ''}"
-        return ToldAction(StatementKind.RESULT, "RAN", line)
+        return ToldAction(StatementKind.RESULT, "RAN", shown + ending_of(deed))
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "RAN", shown + failure)
     answer = " ".join(ended.text[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
         # The last name of a listing says nothing of it.
         answer = "" if _LISTS.match(bare) else key_line(ended.text)
-    detail = "" if "no output)" in answer else _quoted(answer)
+    detail = "" if _SILENT.fullmatch(answer) else _quoted(answer)
     if document and not detail:
         detail = _new_lines(document)
     if deed.action.files or _CHANGES.search(unquoted(command[:2_000])):

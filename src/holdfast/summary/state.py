@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from itertools import dropwhile
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import COMMIT, is_check, short_path, verdict
+from holdfast.summary.actions import COMMIT, FAILED, ending_of, is_check, short_path, verdict
 from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 
@@ -62,7 +62,7 @@ class Files:
         for deed in deeds:
             action, answer = deed.action, deed.ended.text if deed.ended else ""
             checks = is_check(deed)
-            if deed.failed and not checks:
+            if deed.ended is None or (deed.failed and not checks):
                 continue
             changes = action.family is not Family.READ
             for path in action.files:
@@ -133,9 +133,7 @@ def state_lines(files: Files) -> dict[str, str]:
         if "\n[" in f"\n{answer}" and _GIT.search(command):
             commits += [f"{commit} {title.strip()}" for _, commit, title in COMMIT.findall(answer)]
         if "Last check" not in found and is_check(deed):
-            failed, line = verdict(deed)
-            ended = ("failed" if failed else "passed") + (f' "{line}"' if line else "")
-            found["Last check"] = f"{clip_words(deed.action.target, 100)} - {ended}"
+            found["Last check"] = f"{clip_words(deed.action.target, 100)}{ending_of(deed)}"
     if commits:
         found["Commits"] = "; ".join(commits[:3])
     found = {**known, **_whereabouts(recent, known), **found}
@@ -197,7 +195,8 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
         if deed.ended is None:
             continue
         work = work_of(deed)
-        failed, line = verdict(deed) if is_check(deed) else (deed.failed, "")
+        ending, line = verdict(deed) if is_check(deed) else ("", "")
+        failed = deed.failed or ending == FAILED
         error = (line or error_line(deed.ended.text)) if failed else ""
         if error and work[-1] not in settled and not all(each[0] in _LOOKING for each in work):
             told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'

@@ -11,7 +11,7 @@ import re
 from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import PASSED, is_check, only_looked, told
+from holdfast.summary.actions import FAILED, is_check, only_looked, told
 from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
 from holdfast.summary.cues import is_acknowledgement, is_decision, is_question, is_said_of, is_value
@@ -189,7 +189,7 @@ class _Telling:
         reply = self._turn.reply
         if line.verb == "COMMITTED" and reply and line.line.partition(" ")[0] in reply.text:
             density *= 0.3
-        if f"{PASSED} " in f"{line.line} ":
+        if is_check(deed) and FAILED not in line.line:
             # The newest check is told of the state; what was right before, its turn's words tell.
             density *= 0.75
         yield self._one(line.kind, line.line, density, label, deed.place)

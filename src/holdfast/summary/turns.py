@@ -20,7 +20,7 @@ from holdfast.summary.choices import BACK, chosen
 from holdfast.summary.tracing import letters
 from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
-from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
+from holdfast.transcript.effects import STUB, Effect, Family, effect, effect_of_text
 from holdfast.transcript.parts import quickly_made
 from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
 
@@ -224,6 +224,7 @@ def read_turns(
         for message in messages[first:]
         if message.role is not Role.ASSISTANT
         for result in message.results
+        if result.text != STUB
     }
     turns, older = [Turn(0)], [0]
     said = deque[str](maxlen=BACK)
