@@ -134,7 +134,11 @@ def test_a_commit_is_told_by_its_number_and_title() -> None:
 
 def test_reads_and_searches_name_their_target_and_scope() -> None:
     read = line_of(exchange("Read", "x", file_path="/h/me/app/src/core/main.py", offset=1, limit=9))
-    assert (read.kind, read.verb, read.line) == (StatementKind.LOOK, "READ", "src/core/main.py:1-9")
+    assert (read.kind, read.verb, read.line) == (
+        StatementKind.LOOK,
+        "READ",
+        "…/src/core/main.py:1-9",
+    )
     missing = line_of(exchange("Read", "Error: no such file", file_path="c.py", failed=True))
     assert "no such file" in missing.line
     searched = line_of(exchange("Grep", "a\nb", pattern="def main", path="src"))

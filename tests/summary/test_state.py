@@ -83,6 +83,16 @@ def test_what_was_changed_since_the_last_commit_and_the_last_check_is_named() ->
     assert "Changed, not committed" not in pushed
 
 
+def test_a_long_path_is_told_with_the_mark_of_its_cut_and_known_again() -> None:
+    edits = [
+        exchange("Edit", "ok", file_path=f"/home/me/app/src/core/{name}.py", new_string="x")
+        for name in ("a", "b")
+    ]
+    commit = exchange("bash", "[main 1a2b3c4] Fix", command="git add src/core/a.py && git commit")
+    assert values(*edits)["Changed"] == "…/src/core/b.py, …/src/core/a.py"
+    assert values(*edits, commit)["Changed, not committed"] == "…/src/core/b.py"
+
+
 def test_a_failure_stands_until_the_same_work_succeeds() -> None:
     found = blocked(
         exchange("bash", "Exit code 1\nerror: no key", command="deploy prod"),

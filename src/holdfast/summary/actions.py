@@ -24,6 +24,8 @@ _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
 
+CUT = "…/"
+"""Begins a path of which the last parts are told."""
 PASSED, FAILED = " - passed", " - failed"
 """How the line of a check goes on."""
 COMMIT = re.compile(
@@ -162,9 +164,9 @@ def told(deed: Deed) -> ToldAction | None:
 
 
 def short_path(path: str) -> str:
-    """Return the last parts of a long path, by which it is recognized."""
+    """Return the last parts of a long path, by which it is recognized, behind a mark of the cut."""
     parts = " ".join(path.split()).split("/")
-    return "/".join(parts[-3:]) if len(parts) > 4 else "/".join(parts)
+    return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > 4 else "/".join(parts)
 
 
 def is_check(deed: Deed) -> bool:

@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 from itertools import dropwhile
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import COMMIT, FAILED, ending_of, is_check, short_path, verdict
+from holdfast.summary.actions import COMMIT, CUT, FAILED, ending_of, is_check, short_path, verdict
 from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 
@@ -103,6 +103,7 @@ class Files:
 
 def _is_among(path: str, staged: Sequence[str]) -> bool:
     """Say whether what was staged has a file: all, a path, an end of one, a folder, a pattern."""
+    path = path.removeprefix(CUT)
     return any(
         each in {"*", ".", "-A", "--all", "-u", ":/"}
         or f"/{path}".endswith(f"/{each}")
