@@ -347,6 +347,26 @@ def test_failed_work_that_later_succeeded_is_not_blocked() -> None:
     assert told([user("Go on with it, please")], first).blocked == first.blocked
 
 
+def test_what_a_turn_left_behind_when_it_went_on_blocks_nobody() -> None:
+    failed = exchange("bash", "Exit code 1\nerror: no such option", command="npx tsc --all")
+    passed = exchange("bash", "exit status 0", command="npm run build")
+    ask, done = user("Mend the types of the mill"), assistant("The types of the mill are mended.")
+    then = user("Now look at the sails of the mill")
+    assert told([ask, *failed, *passed, done, then]).blocked == ()
+    assert len(told([ask, *failed, *passed]).blocked) == 1
+    assert len(told([ask, *passed, *failed, done, then]).blocked) == 1
+    assert len(told([ask, *failed, then, *passed]).blocked) == 1
+    assert told([ask, *failed, then, *passed, done]).blocked == ()
+
+
+def test_what_blocked_before_is_resolved_by_another_attempt_with_other_options() -> None:
+    ask = user("Mend the charges of the billing service")
+    first = told([ask, *exchange("bash", "Exit code 1\nFAIL: a", command="make -j4 test")])
+    passed = exchange("bash", "12 passed", command="make -j1 test")
+    assert len(first.blocked) == 1
+    assert told([user("Go on with it, please"), *passed], first).blocked == ()
+
+
 def test_an_agent_without_tool_calls_has_files_and_outcomes() -> None:
     turns = [
         user("Fix the parser so that it keeps the last token of a line"),

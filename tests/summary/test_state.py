@@ -129,6 +129,27 @@ def test_a_later_failure_of_the_same_work_replaces_the_first() -> None:
     assert found == ['deploy prod - "error: no disk"']
 
 
+def test_another_attempt_is_known_whatever_its_options() -> None:
+    failing = exchange("bash", "Exit code 1\nerror: no hull", command="cmake -B . -S ..")
+    again = exchange("bash", "ok\nexit status 0", command="cmake -DHULL=/opt/hull -B . -S ..")
+    assert blocked(failing) == ['cmake -B . -S .. - "error: no hull"']
+    assert blocked(failing, again) == []
+    create = exchange("bash", "Exit code 1\nerror: no title", command="gh pr create")
+    assert blocked(create, exchange("bash", "ok", command="gh pr view 5")) == blocked(create)
+
+
+def test_a_check_of_a_file_that_passed_resolves_what_failed_with_it() -> None:
+    failing = exchange(
+        "bash",
+        "Exit code 1\npython3: error: No module named pytest",
+        command="python3 -m pytest src/tests/test_mill.py",
+    )
+    passed = exchange("bash", "3 passed", command="bin/test src/tests/test_mill.py")
+    other = exchange("bash", "3 passed", command="bin/test lib/tests/test_mill.py")
+    assert blocked(failing, passed) == []
+    assert blocked(failing, other) == blocked(failing)
+
+
 def test_files_carry_their_newest_state_and_one_note() -> None:
     found = file_notes(
         Files(

@@ -19,7 +19,7 @@ from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection, most_tokens
 from holdfast.summary.standing import Standing, current, is_concluded
-from holdfast.summary.state import work_of
+from holdfast.summary.state import steps_of, work_of
 from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
 from holdfast.summary.story import (
     ASSISTANT,
@@ -348,10 +348,10 @@ class _Drafting:
         record, checkpoint, entries = self._previous, self._job.previous, self._entries
         deeds = (deed for turn in self._turns for deed in turn.deeds)
         done = (deed for deed in deeds if not deed.failed and not deed.rejected)
-        settled = {" ".join(work) for deed in done for work in work_of(deed)}
+        settled = {work for deed in done for work in work_of(deed)}
         earlier = Origin.EARLIER
         for entry in record.blocked:
-            if not any(work in entry for work in settled):
+            if steps_of(entry.rpartition(' - "')[0])[-1] not in settled:
                 place = "blocked", next(entries.ids), 0, 0.3
                 yield Statement(StatementKind.OPEN, entry, *place, origin=earlier)
         for entry in record.files:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from holdfast.summary import cues
-from holdfast.summary.actions import told
+from holdfast.summary.actions import FAILED, told
 from holdfast.summary.choices import titles
 from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
@@ -221,9 +221,17 @@ class Standing:
             yield self._alone(kind, note, "files", density / (1 + newer / _NEWEST_FILES))
 
     def blocked(self) -> Iterator[Statement]:
-        """Yield what failed and has not worked since."""
+        """Yield what failed and has not worked since, nor was left behind when other work went on.
+
+        What a turn that was concluded ended with stays until it works: the reply says so. Of one
+        that was not, the next one that was leaves it behind.
+        """
         for line, place in failures(self._deeds):
-            yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
+            later = [turn for turn in self._fresh if turn.place > place]
+            turn = self._fresh[-len(later) - 1]
+            went_on = [turn] if is_concluded(turn) else filter(is_concluded, later)
+            if not any(_worked(each, place) for each in went_on):
+                yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
 
     def open(self) -> Iterator[Statement]:
         """Yield what is blocked, under way, asked for and left to do.
@@ -393,6 +401,13 @@ def is_concluded(turn: Turn) -> bool:
     last = units(turn.reply.text)[-1:] if turn.reply else []
     is_answer = bool(last) and not narrates(last[0]) and not cues.is_question(last[0])
     return is_answer and not _puts_off(turn)
+
+
+def _worked(turn: Turn, after: int) -> bool:
+    """Say whether something was changed or tested with success after a message of the turn."""
+    later = (deed for deed in turn.deeds if deed.place > after and not deed.failed)
+    lines = (line for line in map(told, later) if line is not None)
+    return any(line.kind is not StatementKind.LOOK and FAILED not in line.line for line in lines)
 
 
 def _puts_off(turn: Turn) -> bool:

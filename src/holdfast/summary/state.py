@@ -7,7 +7,16 @@ from fnmatch import fnmatch
 from itertools import dropwhile
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import COMMIT, CUT, FAILED, ending_of, is_check, short_path, verdict
+from holdfast.summary.actions import (
+    COMMIT,
+    CUT,
+    FAILED,
+    PASSED,
+    ending_of,
+    is_check,
+    short_path,
+    verdict,
+)
 from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 
@@ -41,6 +50,11 @@ _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
 _LOOKING = frozenset({"ls", "cat", "head", "tail", "find", "rg", "grep", "wc", "stat", "tree"})
 """Commands that look, and block nobody where there is nothing to see."""
+_NESTED = frozenset({"gh", "glab", "aws", "az", "gcloud", "docker", "kubectl", "terraform"})
+"""Commands that are told by two words more."""
+_RUNS = (["-m"], ["run"], ["exec"])
+"""What stands between a program and what it runs."""
+_FILE = re.compile(r"(?:[\w.-]{1,100}/){0,20}[\w.-]{1,100}\.[A-Za-z]\w{0,7}\b")
 _CREATED = re.compile(r"(?im)\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ")
 
 
@@ -188,18 +202,22 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
     """Return recent failures with their errors that no later success resolved, oldest first.
 
-    A later failure of the same work replaces an earlier one. Each comes with its message.
+    A later failure of the same work replaces an earlier one, and a check of a file that passed
+    resolves what failed with that file, whatever ran it. Each comes with its message.
     """
-    settled: set[tuple[str, ...]] = set()
+    settled, proven = set[tuple[str, ...]](), set[str]()
     found: list[tuple[str, int]] = []
     for deed in reversed(deeds[-_RECENT:]):
         if deed.ended is None:
             continue
-        work = work_of(deed)
+        work, named = work_of(deed), _FILE.findall(deed.action.target[:2_000])
         ending, line = verdict(deed) if is_check(deed) else ("", "")
         failed = deed.failed or ending == FAILED
         error = (line or error_line(deed.ended.text)) if failed else ""
-        if error and work[-1] not in settled and not all(each[0] in _LOOKING for each in work):
+        if ending == PASSED:
+            proven.update(named)
+        is_settled = work[-1] in settled or not proven.isdisjoint(named)
+        if error and not is_settled and not all(each[0] in _LOOKING for each in work):
             told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
             found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
@@ -207,20 +225,24 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
 
 
 def work_of(deed: Deed) -> list[tuple[str, ...]]:
-    """Return what makes two deeds attempts at the same thing: the steps of a command, or a target.
-
-    A step is its first words, since its options change from one attempt to the next.
-    """
+    """Return what makes two deeds attempts at the same: the steps of a command, or a target."""
     target = deed.action.target
-    if deed.action.family is not Family.SHELL:
-        return [(target,)]
+    return steps_of(target) if deed.action.family is Family.SHELL else [(target,)]
+
+
+def steps_of(command: str) -> list[tuple[str, ...]]:
+    """Return the steps of a command line, by which another attempt at the same thing is known.
+
+    A step is its first words without options, which change from one attempt to the next.
+    """
     steps: list[tuple[str, ...]] = []
-    for part in _STEPS.split(target[:2_000].partition("<<")[0]):
-        words = [*dropwhile(lambda word: "=" in word, part.partition("|")[0].split())]
-        is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
+    for part in _STEPS.split(command[:2_000].partition("<<")[0]):
+        said = dropwhile(lambda word: "=" in word, part.partition("|")[0].split())
+        words = [word for word in said if word == "-m" or not word.startswith("-")]
+        is_longer = words[1:2] in _RUNS or (words and words[0] in _NESTED)
         if words and words[0] not in _ASIDE:
-            steps.append(tuple(words[: 3 if is_runner else 2]))
-    return steps or [(target,)]
+            steps.append(tuple(words[: 3 if is_longer else 2]))
+    return steps or [(command,)]
 
 
 def file_notes(files: Files) -> list[tuple[str, bool]]:
