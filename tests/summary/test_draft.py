@@ -347,6 +347,19 @@ def test_failed_work_that_later_succeeded_is_not_blocked() -> None:
     assert told([user("Go on with it, please")], first).blocked == first.blocked
 
 
+def test_a_file_that_was_given_up_since_the_record_before_is_no_file_of_it() -> None:
+    def edit(path: str) -> list[Message]:
+        return exchange("Edit", "ok", file_path=path, old_string="a", new_string="b")
+
+    ask = user("Mend the charges of the billing service")
+    first = told([ask, *edit("/work/try.py"), *edit("/work/src/mill.py"), *edit("/work/sail.py")])
+    undo = exchange("bash", "", command="cd /work && rm try.py && git checkout src/mill.py")
+    after = told([user("Go on with it, please"), *undo], first)
+    assert after.files == ("/work/sail.py - changed",)
+    again = told([user("Go on with it, please"), *undo, *edit("/work/try.py")], first)
+    assert set(again.files) == {"/work/sail.py - changed", "/work/try.py - changed"}
+
+
 def test_what_a_turn_left_behind_when_it_went_on_blocks_nobody() -> None:
     failed = exchange("bash", "Exit code 1\nerror: no such option", command="npx tsc --all")
     passed = exchange("bash", "exit status 0", command="npm run build")

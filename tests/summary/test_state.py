@@ -206,6 +206,46 @@ def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:
     assert state_lines(Files(done))["Changed"] == "src/mill.py"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git checkout src/boat/keel.py", "git checkout -- .", "git restore src/boat/keel.py"),
+        *("cd x && git reset --hard", "git checkout HEAD -- src", "git stash && git stash drop"),
+    ],
+)
+def test_what_was_reverted_is_not_changed(command: str) -> None:
+    edit = exchange("bash", "", command="sed -i 's/a/b/' src/boat/keel.py")
+    check = exchange("bash", "3 passed", command="pytest src/boat/keel.py")
+    files = Files(deeds(edit, check, exchange("bash", "Updated 1 path", command=command)))
+    assert file_notes(files) == []
+    state = state_lines(files)
+    assert state["Changed"] == ""
+    assert "Last check" not in state
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git checkout keel", "git checkout -b fix/keel.py", "git restore --staged keel.py"),
+        *("git stash && pytest; git stash pop", "git stash list", "git reset keel.py"),
+        "git checkout keel.py && sed -i 's/b/c/' keel.py",
+    ],
+)
+def test_what_was_not_reverted_is_changed(command: str) -> None:
+    edit = exchange("bash", "", command="sed -i 's/a/b/' keel.py")
+    files = Files(deeds(edit, exchange("bash", "ok", command=command)))
+    assert file_notes(files)[0][0].startswith("keel.py - changed")
+    assert state_lines(files)["Changed"] == "keel.py"
+
+
+def test_what_was_committed_before_it_was_reverted_is_changed() -> None:
+    edit = exchange("Edit", "ok", file_path="keel.py", old_string="a", new_string="b")
+    commit = exchange("bash", "[main 1a2b3c4] Fix\n 1 file", command="git commit -am Fix")
+    files = Files(deeds(edit, commit, edit, exchange("bash", "", command="git checkout keel.py")))
+    assert [path for path, _ in file_notes(files)] == ["keel.py - changed 2 times"]
+    assert state_lines(files)["Changed, not committed"] == ""
+
+
 def test_a_file_that_an_answer_calls_new_is_created() -> None:
     found = deeds(
         exchange("Write", "File created successfully at: src/a.py", file_path="src/a.py"),

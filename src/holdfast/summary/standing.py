@@ -209,7 +209,8 @@ class Standing:
         notes: dict[str, tuple[str, bool]] = {}
         for line in self._previous.files:
             path, _, note = line.partition(" - ")
-            notes[path] = (line, note.startswith(("changed", "created")))
+            if not self._files.is_gone(path):
+                notes[path] = (line, note.startswith(("changed", "created")))
         for note, changed in file_notes(self._files):
             path = note.partition(" - ")[0]
             # That a file was changed still counts when it is read again.

@@ -41,6 +41,9 @@ _ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
 _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
 _PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
 _DELETES = re.compile(r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+(?:-{1,2}[\w-]+\s+)*([^;&|\n)]{1,400})")
+_REVERTS = re.compile(
+    r"\bgit\b(?: -C \S{1,200})? (checkout|restore|reset --hard|stash)\b([^;&|\n]{0,400})"
+)
 _STEPS = re.compile(r"&&|\|\||[;\n]")
 _CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
 """Of files where nobody was seen to commit anything, and where somebody was."""
@@ -72,6 +75,10 @@ class Files:
         self.unchecked = _parted(known.get(_UNCHECKED, ""))
         """Files that no check followed, each with the commit that has it, if any."""
         self.unpushed = dict.fromkeys(filter(None, known.get(_UNPUSHED, "").split(", ")))
+        self.gone: list[str] = []
+        """What was deleted or reverted and was not written again."""
+        self._stashed: dict[str, str] = {}
+        self._committed: set[str] = set()
         self._staged: list[str] = []
         for deed in deeds:
             action, answer = deed.action, deed.ended.text if deed.ended else ""
@@ -82,6 +89,8 @@ class Files:
             for path in action.files:
                 edits, lines = self.touched.pop(path, (0, ""))
                 self.touched[path] = (edits + changes, action.scope or lines)
+                if changes and self.gone:
+                    self.gone = [each for each in self.gone if not _is_among(path, [each])]
                 if changes and _CREATED.search(answer[:_ANSWER]):
                     self.created.add(path)
                 for pending in (self.uncommitted, self.unchecked) if changes else ():
@@ -90,14 +99,18 @@ class Files:
             if checks:
                 self.unchecked.clear()
             if action.family is Family.SHELL and not deed.failed:
-                self._record(action.target[:2_000], answer[:4_000])
+                self._record(deed, action.target[:2_000], answer[:4_000])
 
-    def _record(self, command: str, answer: str) -> None:
-        """Follow what a command deleted, and did to the history of the repository."""
-        for deleted in _DELETES.findall(command):
-            for files in (self.touched, self.uncommitted, self.unchecked):
-                for path in [path for path in files if _is_among(path, deleted.split())]:
-                    del files[path]
+    def _record(self, deed: Deed, command: str, answer: str) -> None:
+        """Follow what a command deleted, took back, and did to the history of the repository."""
+        for deleting in _DELETES.finditer(command):
+            self._give_up(deleting[1].split(), _written_in(deed, command[deleting.end() :]))
+        for reverting in _REVERTS.finditer(command) if "git" in command else ():
+            verb, words = reverting[1], reverting[2].split()
+            if verb == "stash":
+                self._stash(words)
+            else:
+                self._revert(verb, words, _written_in(deed, command[reverting.end() :]))
         for added in _ADDS.findall(command):
             self._staged += added.split()
         if found := _COMMITS.search(command):
@@ -105,6 +118,7 @@ class Files:
             staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
             for path in [path for path in self.uncommitted if _is_among(path, staged)]:
                 del self.uncommitted[path]
+                self._committed.add(path)
                 if path in self.unchecked:
                     self.unchecked[path] = made[-1][1] if made else "committed"
             self.unpushed |= {commit: None for _, commit, _ in made}
@@ -113,6 +127,55 @@ class Files:
             self.uncommitted.clear()
         if _PUSHES.search(command):
             self.unpushed.clear()
+
+    def is_gone(self, path: str) -> bool:
+        """Say whether a file was deleted or reverted, and not written again."""
+        return _is_among(path, self.gone)
+
+    def tests_gone(self, command: str) -> bool:
+        """Say whether a command names a file that was deleted or reverted since."""
+        return bool(self.gone) and any(map(self.is_gone, _FILE.findall(command)))
+
+    def _revert(self, verb: str, words: Sequence[str], kept: Sequence[str]) -> None:
+        """Forget what was changed and neither committed nor kept."""
+        named = [word for word in words if not word.startswith("-")]
+        if verb == "checkout" and "--" not in words:
+            # What has neither a dot nor a folder is a branch.
+            is_new = "-b" in words or "-B" in words
+            named = [word for word in named if not is_new and ("." in word or "/" in word)]
+        elif verb == "restore" and "--staged" in words:
+            named = []
+        elif verb == "reset --hard":
+            named = ["*"]
+        back = [path for path in self.uncommitted if _is_among(path, named)]
+        back = [path for path in back if not _is_among(path, kept)]
+        for path in back:
+            del self.uncommitted[path]
+        # What was committed before is changed all the same.
+        self._give_up([path for path in back if path not in self._committed], kept)
+
+    def _stash(self, words: Sequence[str]) -> None:
+        """Follow what was put aside, and whether it came back."""
+        if words[:1] in (["pop"], ["apply"]):
+            self.uncommitted |= self._stashed
+        elif words[:1] == ["drop"]:
+            self._give_up([*self._stashed], ())
+        elif not words or words[0] in {"push", "save"} or words[0].startswith("-"):
+            self._stashed, self.uncommitted = self.uncommitted, {}
+
+    def _give_up(self, named: Sequence[str], kept: Sequence[str]) -> None:
+        """Forget files that were deleted or reverted, but for what was kept or committed before."""
+        named = [each.removeprefix(CUT) for each in named]
+        for files in (self.touched, self.uncommitted, self.unchecked):
+            for path in [path for path in files if _is_among(path, named)]:
+                if not _is_among(path, kept):
+                    del files[path]
+        self.gone += named
+
+
+def _written_in(deed: Deed, command: str) -> list[str]:
+    """Return the files of a deed that the rest of its command writes."""
+    return [path for path in deed.action.files if path.rpartition("/")[2] in command]
 
 
 def _is_among(path: str, staged: Sequence[str]) -> bool:
@@ -147,7 +210,7 @@ def state_lines(files: Files) -> dict[str, str]:
         answer = deed.ended.text[:4_000]
         if "\n[" in f"\n{answer}" and _GIT.search(command):
             commits += [f"{commit} {title.strip()}" for _, commit, title in COMMIT.findall(answer)]
-        if "Last check" not in found and is_check(deed):
+        if "Last check" not in found and is_check(deed) and not files.tests_gone(command):
             found["Last check"] = f"{clip_words(deed.action.target, 100)}{ending_of(deed)}"
     if commits:
         found["Commits"] = "; ".join(commits[:3])
