@@ -224,13 +224,13 @@ class Standing:
     def blocked(self) -> Iterator[Statement]:
         """Yield what failed and has not worked since, nor was left behind when other work went on.
 
-        What a turn that was concluded ended with stays until it works: the reply says so. Of one
-        that was not, the next one that was leaves it behind.
+        What a turn with a reply ended with stays until it works: the reply says so. Of one without
+        a reply, the next one that is concluded leaves it behind.
         """
         for line, place in failures(self._deeds):
             later = [turn for turn in self._fresh if turn.place > place]
             turn = self._fresh[-len(later) - 1]
-            went_on = [turn] if is_concluded(turn) else filter(is_concluded, later)
+            went_on = filter(is_concluded, later if turn.reply is None else [turn])
             if not any(_worked(each, place) for each in went_on):
                 yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
 
