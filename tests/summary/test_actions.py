@@ -58,6 +58,40 @@ def test_a_check_that_never_ran_did_not_pass(output: str) -> None:
     assert line.line.startswith("build/bin/check && make test - failed")
 
 
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (
+            "These paths are ignored by one of your files:\n.boats\nhint: Use -f.\nhint: Or not.",
+            "These paths are ignored by one of your files: .boats",
+        ),
+        ("Unknown field: keel\nFields:\n  sail", "Unknown field: keel Fields: sail"),
+        (
+            "Unknown field: keel\nFields:\n" + "  sail\n  mast\n" * 20,
+            "Unknown field: keel … mast",
+        ),
+        ("the keel is laid\n" * 40 + "there is no keel left", "the keel is laid … there is no"),
+        ("a long way to go " * 20 + "\nmast", "a long way to go"),
+        ("}\n", ""),
+    ],
+)
+def test_a_failure_without_a_name_tells_where_it_says_what_went_wrong(
+    output: str, said: str
+) -> None:
+    line = line_of(exchange("bash", f"{output}\n\nCommand exited with code 1", command="boats x"))
+    quoted = f'boats x - exit 1: "{said}' if said else "boats x - exit 1"
+    assert line.line.startswith(quoted)
+    assert "hint" not in line.line
+
+
+def test_the_echo_of_a_command_is_no_verdict_of_it() -> None:
+    echoed = "> boats@1.0.9 test\n> boats 9 tests\n\nall is well"
+    line = line_of(exchange("bash", echoed, command="npm test"))
+    assert line.line == 'npm test - "all is well"'
+    bare = line_of(exchange("bash", "boats 0.2.9 tests are here", command="npm test"))
+    assert bare.line == 'npm test - "boats 0.2.9 tests are here"'
+
+
 def test_a_check_passed_only_where_something_says_so() -> None:
     def ending(output: str) -> str:
         return line_of(exchange("bash", output, command="npm test")).line.removeprefix("npm test")
@@ -171,7 +205,8 @@ def test_an_edit_that_answers_with_an_error_is_not_told_by_its_content() -> None
     answer = "ERROR:\nNo replacement was performed, old_str did not appear in a.py."
     line = line_of(exchange("Edit", answer, file_path="a.py", old_string="x", new_string="y"))
     assert line.kind is StatementKind.RESULT
-    assert line.line.startswith("a.py - failed")
+    wanted = 'a.py - failed: "No replacement was performed, old_str did not appear in a.py."'
+    assert line.line == wanted
     assert not line.detail
 
 
@@ -237,6 +272,8 @@ def test_the_key_line_of_an_output_is_its_verdict_or_its_last_line() -> None:
     assert key_line("3 failed, 9 passed\nbye\n") == "3 failed, 9 passed"
     assert key_line("one\ntwo\n}\n") == "two"
     assert key_line("") == key_line("}\n)") == ""
+    assert key_line("x = f(y)\ne[i, j] = 0\n}\n") == "e[i, j] = 0"
+    assert key_line("<p>boats</p>\n</html>") == "<p>boats</p>"
 
 
 @given(st.sampled_from(["bash", "Read", "Edit", "Grep", "x"]), st.text(), st.text(), st.booleans())

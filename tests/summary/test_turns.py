@@ -59,7 +59,7 @@ def test_an_interrupted_turn_says_so_and_the_next_words_are_another() -> None:
 def test_calls_become_deeds_with_their_endings() -> None:
     (deed,) = deeds_of(exchange("bash", "Exit code 2\nboom", command="make"))
     assert deed.action == Action(Family.SHELL, "bash", "make")
-    assert deed.ended == Effect("Exit code 2\nboom", 2, failed=True)
+    assert deed.ended == Effect("boom", 2, failed=True)
     assert deed.failed
     assert not deed.rejected
 

@@ -29,7 +29,7 @@ def test_exit_codes_are_read_as_agents_write_them(text: str, code: int | None) -
 
 def test_only_a_shell_has_exit_codes() -> None:
     result = ToolResult("1", (Text("Exit code 1"),))
-    assert effect(result, Family.SHELL) == Effect("Exit code 1", 1, failed=True)
+    assert effect(result, Family.SHELL) == Effect("", 1, failed=True)
     assert effect(result, Family.READ) == Effect("Exit code 1")
 
 
@@ -122,6 +122,39 @@ def test_the_output_of_a_command_stands_without_what_an_agent_tells_of_it(
 
 def test_lines_are_counted_without_the_last_break() -> None:
     assert [Effect(text).lines for text in ("", "\n", "a", "a\n", "a\nb")] == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Exit code 2\nboom",
+        "boom\n\n\nCommand exited with code 2",
+        "boom\n[The command completed with exit code 2.]\n[Current working directory: /boat]\n"
+        "[Python interpreter: /usr/bin/python]\n[Command finished with exit code 2]",
+        "<returncode>2</returncode>\nboom",
+    ],
+)
+def test_what_an_agent_says_of_the_end_of_a_command_is_not_its_output(text: str) -> None:
+    assert effect_of_text(text) == Effect("boom", 2, failed=True)
+
+
+def test_what_a_program_says_of_its_end_stays() -> None:
+    text = (
+        "Finished 9 boats\nExit code 2 means that the keel is missing\ncompleted 9\nexit status 0"
+    )
+    assert effect_of_text(text).text == text.removesuffix("\nexit status 0")
+
+
+def test_a_line_that_announces_an_error_stands_with_the_line_below_it() -> None:
+    text = "CMake Error at Boats.txt:28 (find_keel):\n\n  No file is called keel.cmake.\n-- Stopped"
+    wanted = "CMake Error at Boats.txt:28 (find_keel): No file is called keel.cmake."
+    assert error_line(text) == wanted
+    assert error_line("fatal error:") == "fatal error:"
+
+
+def test_a_warning_is_no_error() -> None:
+    assert error_line("E: No package boat\nW: Some files failed to load.") == "E: No package boat"
+    assert error_line("npm warn the old error: is here") == ""
 
 
 def test_the_last_error_line_names_the_error() -> None:

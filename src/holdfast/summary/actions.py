@@ -66,7 +66,8 @@ _ACTS = re.compile(
     re.IGNORECASE,
 )
 _VERDICT = re.compile(
-    r"[0-9] (?:passed|failed|passing|failing|tests?|errors?|warnings?|issues?|problems?)\b"
+    r"(?<![\d.])\d{1,9} (?:passed|failed|passing|failing|tests?|errors?|warnings?|issues?"
+    r"|problems?)\b"
     r"|^(?:ok|FAIL|PASS|OK|Success|BUILD|Finished)\b|^Tests?:",
     re.MULTILINE,
 )
@@ -86,7 +87,9 @@ _ENDED = re.compile(r" - (?:passed|failed|exit \d+|no result)\b| \(writes ")
 _SILENT = re.compile(r"\W*+(?:[\w ]{0,60}\b(?:no|any) output\b)?\W*+")
 """What is shown of a command that printed nothing."""
 _STEP = re.compile(r"&&|\|\||[;|\n]")
-_TELLING = re.compile(r"\w{2}")
+_ANNOUNCED = re.compile(r"\A\W{0,8}error\W{0,8}\n", re.IGNORECASE)
+_TELLING = re.compile(r"(?!\s*(?:> |hint:|</?\w[^<>]*>\s*\Z)).*\w")
+"""A line that says something: no echo of a command, no hint of what to do, no tag alone."""
 _NOISE = re.compile(
     r" ?(?:2>&1|2>/dev/null|\|\| true)|^cd \S+ ?(?:&&|;) ?|\| ?(?:head|tail)\b[^|;&]*"
 )
@@ -194,11 +197,11 @@ def verdict(deed: Deed) -> tuple[str, str]:
         return "", ""
     answer, code = deed.ended.text, deed.ended.exit_code
     # The rulers around a verdict would weigh more than the verdict.
-    lines = (line.strip("=- ") for line in answer[-2_000:].split("\n"))
+    lines = (line.strip("=- ") for line in answer[-2_000:].split("\n") if _TELLING.match(line))
     counted = [line for line in lines if _VERDICT.search(line)]
     failed = deed.failed or any(map(_FAILED.search, counted[-3:]))
     if failed or (not counted and _ERRORS.search(answer[-1_500:])):
-        line = error_line(answer) or next(reversed(counted), "") or key_line(answer)
+        line = error_line(answer) or next(reversed(counted), "") or _ends_of(answer)
         return FAILED, clip_words(line, _OUTCOME)
     if counted or code is not None or _SILENT.fullmatch(answer):
         telling = (line for line in reversed(counted) if _COUNTED.search(line))
@@ -214,13 +217,23 @@ def ending_of(deed: Deed) -> str:
 
 def key_line(text: str) -> str:
     """Return the line of an output that says most: its verdict, or its last line."""
-    end = text[-1_200:].strip()
-    verdicts = list(_VERDICT.finditer(end))
-    if verdicts:
-        start = end.rfind("\n", 0, verdicts[-1].start()) + 1
-        return clip_words(end[start:].partition("\n")[0], _OUTCOME)
-    telling = (line for line in reversed(end.split("\n")) if _TELLING.search(line))
-    return clip_words(next(telling, ""), _OUTCOME)
+    telling = [line for line in text[-1_200:].strip().split("\n") if _TELLING.match(line)]
+    verdicts = (line for line in reversed(telling) if _VERDICT.search(line))
+    return clip_words(next(verdicts, telling[-1] if telling else ""), _OUTCOME)
+
+
+def _ends_of(text: str) -> str:
+    """Return an output without an error's name: all of it, or where it says what went wrong.
+
+    That is its first line where a program refuses to begin, and its last where one gives up.
+    """
+    telling = [line.strip() for line in text.split("\n") if _TELLING.match(line)]
+    if not telling or len(whole := " ".join(telling)) <= _OUTCOME:
+        return whole if telling else ""
+    first = " ".join(telling[: 2 if telling[0].endswith(":") else 1])
+    if len(first) + len(telling[-1]) > _OUTCOME:
+        return clip_words(first, _OUTCOME)
+    return f"{first} … {telling[-1]}"
 
 
 def _edit(deed: Deed) -> ToldAction | None:
@@ -304,7 +317,9 @@ def _failure(deed: Deed) -> str:
         return ""
     code, answer = deed.ended.exit_code, deed.ended.text
     said = "failed" if code is None else f"exit {code}"
-    line = error_line(answer) or key_line(answer)
+    # All that a tool says which did nothing is its error; a program says much beside it.
+    runs = deed.action.family in {Family.SHELL, Family.OTHER}
+    line = (error_line(answer) if runs else "") or _ends_of(_ANNOUNCED.sub("", answer, count=1))
     return f" - {said}: {_quoted(line)}" if line else f" - {said}"
 
 

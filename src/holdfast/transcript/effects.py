@@ -137,12 +137,13 @@ _EXIT_STEMS, _BEFORE_STEM = ("xit", "eturn", "finished", "completed"), 12
 """What every match has one of, after fewer characters than these."""
 # A line that reports a failure, in the words that programs use whatever their user speaks.
 _ERROR = re.compile(
-    r"\b\w*(?:Error|Exception|Panic)\b|\b(?:error|fatal|panic|failed|failure|denied|FAIL)\b\W"
-    r"|not found|No such file|cannot |E {3}",
+    r"\b\w*(?:Error|Exception|Panic)\b"
+    r"|\b(?:error|ERROR|fatal|panic|failed|failure|denied|FAIL)\b\W"
+    r"|not found|No such file|cannot |E {3}|^E: ",
 )
 _ERROR_WORDS = (
     *("Error", "Exception", "Panic", "error", "fatal", "panic", "failed", "failure", "denied"),
-    *("FAIL", "not found", "No such file", "cannot ", "E   "),
+    *("ERROR", "FAIL", "not found", "No such file", "cannot ", "E   ", "E: "),
 )
 """What every match holds one of: to look for them costs a tenth of trying the pattern."""
 _RUNNERS = re.compile(
@@ -151,7 +152,17 @@ _RUNNERS = re.compile(
     r"|##\[error\]|Error: Process completed with exit code|Command exited with code|Found \d+ error"
 )
 """How lines begin in which a runner says that what it ran has failed."""
+_WARNS = re.compile(r"W: |(?:npm )?(?:warn|warning)\b", re.IGNORECASE)
 _LOCATED = re.compile(r"\S{1,200}?[:(]\d{1,6}(?:[:,]\d{1,6})?\)?:? (?:- )?(?:fatal|error)\b")
+_STATUS = re.compile(
+    r"\W{0,8}(?:(?:the |shell )?(?:command|process|script|program) )?"
+    r"(?:exit(?:ed)?|return|finished|completed)\b[^\n]{0,24}?(?:code|status)"
+    r"\W{0,4}-?\d{1,10}\W{0,4}"
+    r"|<returncode>-?\d{1,10}</returncode>"
+    r"|\[(?:Current working directory|Python interpreter): .*\]",
+    re.IGNORECASE,
+)
+"""A line above or below an output that only tells how the command ended, and where."""
 _STOPPED = re.compile(
     r"\W{0,4}(?:(?:(?:the|this|your|last|shell|tool) ){0,3}"
     r"(?:command|execution|process|request|call|operation)\b.{0,200}?\b)?"
@@ -223,6 +234,10 @@ def effect_of_text(text: str) -> Effect:
     if code is None:
         last = output[-_WIDEST:].rstrip().rpartition("\n")[2]
         return Effect(output, failed=_STOPPED.match(last) is not None)
+    first, _, rest = output.partition("\n")
+    output = rest if _STATUS.fullmatch(first) else output
+    while _STATUS.fullmatch((parts := output.rpartition("\n"))[2]):
+        output = parts[0].rstrip("\n")
     return Effect(output, code, failed=code != 0)
 
 
@@ -236,12 +251,19 @@ def error_line(text: str) -> str:
     for end in (text[-4 * _END :], text[: 4 * _END]):
         there = [word for word in _ERROR_WORDS if word in end]
         found = ""
+        below = ""
         for line in reversed(end.split("\n")) if there else ():
             stripped = line.strip()
+            after, below = below, stripped or below
             if len(stripped) > 5 and any([word in stripped for word in there]):
                 beginning = stripped[:_WIDEST]
+                if beginning.endswith(":"):
+                    # What announces an error says less than the line below it.
+                    beginning = f"{beginning} {after}"[:_WIDEST].strip()
                 if _RUNNERS.match(beginning):
                     added = added or beginning
+                elif _WARNS.match(beginning):
+                    continue
                 elif found and not _LOCATED.match(beginning):
                     break
                 elif _ERROR.search(beginning):
