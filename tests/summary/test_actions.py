@@ -34,10 +34,51 @@ def test_a_check_tells_how_it_ended_in_its_own_words() -> None:
 
 def test_the_last_line_of_a_long_listing_is_not_what_came_of_it() -> None:
     listing = "\n".join(f"quay_{number}/boats/" for number in range(60))
-    looked = line_of(exchange("bash", listing, command="cd harbor && ls -F | head -60"))
-    assert (looked.kind, looked.line) == (StatementKind.LOOK, "ls -F")
+    looked = line_of(exchange("bash", listing, command="ls -F harbor | head -60"))
+    assert (looked.kind, looked.line) == (StatementKind.LOOK, "ls -F harbor")
     counted = line_of(exchange("bash", f"{listing}\n60 quays in all", command="./count.sh"))
     assert counted.line == './count.sh - "60 quays in all"'
+
+
+def test_a_listing_without_its_place_and_its_names_is_not_told() -> None:
+    listing = "\n".join(f"quay_{number}/boats/" for number in range(60))
+    assert told(deed_of(exchange("bash", listing, command="cd harbor && ls -F | head -60"))) is None
+    assert told(deed_of(exchange("bash", listing, command="ls -l"))) is None
+    assert line_of(exchange("bash", "keel.c sail.c", command="ls")).line == 'ls - "keel.c sail.c"'
+    failed = line_of(exchange("bash", "Exit code 2\nNo such file", command="ls"))
+    assert failed.line == 'ls - exit 2: "No such file"'
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("sed -n '1,260p' src/keel.c", "src/keel.c:1-260"),
+        ("cd /boat && nl -ba src/keel.c | sed -n '10,40p'", "src/keel.c:10-40"),
+        ("cat src/keel.c 2>/dev/null | head -50", "src/keel.c:1-50"),
+        ("head -n 30 keel.c && sed -n '5,$p' sail.c", "keel.c:1-30, sail.c:5-"),
+        ("cat keel.c; echo ---; cat sail.c", "keel.c, sail.c"),
+    ],
+)
+def test_a_command_that_shows_files_reads_them(command: str, line: str) -> None:
+    read = line_of(exchange("bash", "int keel;\n" * 90, command=command))
+    assert (read.kind, read.verb, read.line) == (StatementKind.LOOK, "READ", line)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cat keel.c | grep -c hull", "cat keel.c | ./mill", "sed -n '/hull/p' keel.c"),
+        *("cat keel.c; ./mill", "cat src/*.c", "head", "git diff && cat keel.c"),
+    ],
+)
+def test_a_command_that_does_more_than_show_files_is_told_as_it_is(command: str) -> None:
+    assert line_of(exchange("bash", "int keel;\n" * 90, command=command)).verb == "RAN"
+
+
+def test_a_file_of_one_value_is_told_with_it() -> None:
+    assert line_of(exchange("bash", "20.1\n", command="cat .version")).line == '.version - "20.1"'
+    missing = exchange("bash", "Exit code 1\ncat: x: No such file or directory", command="cat x")
+    assert line_of(missing).line == 'x - exit 1: "cat: x: No such file or directory"'
 
 
 def test_a_check_that_failed_tells_why() -> None:

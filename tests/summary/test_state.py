@@ -180,6 +180,18 @@ def test_files_that_commands_wrote_are_changed(command: str) -> None:
     ]
 
 
+def test_files_that_a_command_showed_are_read() -> None:
+    found = deeds(
+        exchange("Edit", "ok", file_path="/boat/src/keel.c", old_string="a", new_string="b"),
+        exchange("bash", "x", command="sed -n '1,60p' src/sail.c && cat src/keel.c"),
+        exchange("bash", "Exit code 1\nNo such file", command="cat src/mast.c"),
+    )
+    assert file_notes(Files(found)) == [
+        ("src/sail.c - read, lines 1-60", False),
+        ("/boat/src/keel.c - changed", True),
+    ]
+
+
 def test_an_edit_that_failed_changed_no_file() -> None:
     failed = exchange("Edit", "Error: no match", file_path="a.py", new_string="x", failed=True)
     assert file_notes(Files(deeds(failed))) == []

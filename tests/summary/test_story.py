@@ -190,13 +190,13 @@ def test_commands_read_back_one_by_one_and_those_that_only_looked_are_no_changes
     said = [
         user("Look around, then release it"),
         *exchange("bash", "a.py b.py", command="ls src"),
-        *exchange("bash", "port: 8000; host: here", command="cat conf/a.yaml"),
+        *exchange("bash", "port: 8000; host: here", command="yq . conf/a.yaml"),
         *exchange("bash", "To origin\n main -> main", command="git push"),
     ]
     back = list(read_entry(entries(said)[0], "actions", Rarity(())))
     assert [(each.kind, each.text) for each in back if "|" in each.label] == [
         (StatementKind.LOOK, 'ls src - "a.py b.py"'),
-        (StatementKind.LOOK, 'cat conf/a.yaml - "port: 8000; host: here"'),
+        (StatementKind.LOOK, 'yq . conf/a.yaml - "port: 8000; host: here"'),
         (StatementKind.CHANGE, 'git push: "To origin main -> main"'),
     ]
 

@@ -23,6 +23,8 @@ _COMMAND = 150
 _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
+_SHORT = 80
+"""Characters of a file that are its value rather than its text."""
 
 CUT = "…/"
 """Begins a path of which the last parts are told."""
@@ -44,6 +46,14 @@ _LOOKING = frozenset(
 """Commands that look or move, whatever is named after them; `test` asks for a file."""
 _LISTS = re.compile(r"\s*(?:cd [^\s;&]{1,200} ?(?:&&|;)\s{0,4})?(?:ls|find|fd|tree|nl)\b[^;&]*\Z")
 """A command line that lists names or numbers lines, and does nothing else."""
+_HERE = re.compile(r"\s*(?:ls|dir|tree|pwd)(?:\s+-\S+)*\s*")
+"""A listing that names no place."""
+_READER = r"(?:cat|nl|bat|head|tail|sed(?=\s+-n\s))(?:\s+(?:-{1,2}[\w-]+|\d+|(['\"]?)[\d,$]+p\%d))*"
+_READS = re.compile(
+    rf"\s*{_READER % 1}((?:\s+(?!-)[^\s;&|<>()$`*'\"]+)+)(?:\s*\|\s*{_READER % 3})*\s*"
+)
+_LINES = re.compile(r"\b(\d{1,9}),(\d{1,9}|\$)p\b|\bhead\s+-n?\s?(\d{1,9})\b")
+"""A step that shows files or lines of one, as another agent's tool for that does, and which."""
 _CHANGES = re.compile(
     r"\bgit (?:-C \S+ )?(?:push|commit|merge|rebase|reset|checkout|switch|revert|cherry-pick|stash"
     r"|tag|rm|mv|apply|am|clean|worktree|branch -\w)\b"
@@ -90,9 +100,8 @@ _STEP = re.compile(r"&&|\|\||[;|\n]")
 _ANNOUNCED = re.compile(r"\A\W{0,8}error\W{0,8}\n", re.IGNORECASE)
 _TELLING = re.compile(r"(?!\s*(?:> |hint:|</?\w[^<>]*>\s*\Z)).*\w")
 """A line that says something: no echo of a command, no hint of what to do, no tag alone."""
-_NOISE = re.compile(
-    r" ?(?:2>&1|2>/dev/null|\|\| true)|^cd \S+ ?(?:&&|;) ?|\| ?(?:head|tail)\b[^|;&]*"
-)
+_ALONE, _ERRORS_ASIDE = re.compile(r"&&|[;\n]"), re.compile(r" ?(?:2>&1|2>/dev/null|\|\| true)")
+_NOISE = re.compile(rf"{_ERRORS_ASIDE.pattern}|^cd \S+ ?(?:&&|;) ?|\| ?(?:head|tail)\b[^|;&]*")
 _DEFINITION = re.compile(
     r"^[ \t+]{0,16}(?:(?:export|default|pub|async|static|public|private|abstract)[ \t]+){0,3}"
     r"(?:def|func|function|class|type|interface|struct|enum|fn|trait|module)[ \t]+"
@@ -170,6 +179,22 @@ def short_path(path: str) -> str:
     """Return the last parts of a long path, by which it is recognized, behind a mark of the cut."""
     parts = " ".join(path.split()).split("/")
     return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > 4 else "/".join(parts)
+
+
+def shell_reads(deed: Deed) -> dict[str, str]:
+    """Return the files that a command shows, each with its lines; nothing if it does more."""
+    found, action = dict[str, str](), deed.action
+    if action.family is not Family.SHELL or action.files:
+        return found
+    for step in _ALONE.split(_ERRORS_ASIDE.sub("", action.target[:2_000])):
+        if reads := _READS.fullmatch(step):
+            lines = _LINES.search(step)
+            first, last, head = lines.groups() if lines else ("", "", "")
+            shown = f"1-{head}" if head else f"{first}-{last.strip('$')}" if lines else ""
+            found |= dict.fromkeys(reads[2].split(), shown)
+        elif step.split()[:1] not in ([], ["cd"], ["echo"]):
+            return {}
+    return found
 
 
 def is_check(deed: Deed) -> bool:
@@ -271,8 +296,14 @@ def _new_lines(content: str, old: str = "") -> str:
     return f"removed: {clip_words(removed, _EXCERPT // 2)}"
 
 
-def _command(deed: Deed) -> ToldAction:
+def _command(deed: Deed) -> ToldAction | None:
     command, ended = deed.action.target, deed.ended
+    if ended is not None and (reads := shell_reads(deed)):
+        files = [f"{short_path(path)}{lines and ':'}{lines}" for path, lines in reads.items()]
+        answer = " ".join(ended.text[: 4 * _ANSWER].split())
+        said = _quoted(answer) if len(answer) <= _SHORT and not _SILENT.fullmatch(answer) else ""
+        line = ", ".join(files[:6]) + (_failure(deed) or _noted(said))
+        return ToldAction(StatementKind.LOOK, "READ", line)
     document = document_in(command)
     bare = without_documents(command) if document else command
     shown = clip_words(_NOISE.sub(" ", bare), _COMMAND)
@@ -298,6 +329,8 @@ def _command(deed: Deed) -> ToldAction:
         kind = StatementKind.RESULT if _LEAVES.search(command[:2_000]) else StatementKind.CHANGE
         files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
         return ToldAction(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
+    if not detail and _HERE.fullmatch(shown):
+        return None
     return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{_noted(detail)}")
 
 

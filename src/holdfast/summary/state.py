@@ -14,6 +14,7 @@ from holdfast.summary.actions import (
     PASSED,
     ending_of,
     is_check,
+    shell_reads,
     short_path,
     verdict,
 )
@@ -96,6 +97,10 @@ class Files:
                 for pending in (self.uncommitted, self.unchecked) if changes else ():
                     pending.pop(short_path(path), None)
                     pending[short_path(path)] = ""
+            for path, lines in shell_reads(deed).items() if not deed.failed else ():
+                whole = next((each for each in self.touched if each.endswith(f"/{path}")), path)
+                edits, known_lines = self.touched.pop(whole, (0, ""))
+                self.touched[whole] = (edits, lines or known_lines)
             if checks:
                 self.unchecked.clear()
             if action.family is Family.SHELL and not deed.failed:
