@@ -222,6 +222,13 @@ def test_reads_and_searches_name_their_target_and_scope() -> None:
     assert (fetched.verb, fetched.line) == ("FETCHED", "https://example.org")
 
 
+def test_a_relative_path_tells_which_package_it_is_of() -> None:
+    read = line_of(exchange("Read", "x", file_path="packages/keel/src/parts/hull.ts"))
+    assert read.line == "packages/keel/src/parts/hull.ts"
+    deep = line_of(exchange("Read", "x", file_path="packages/keel/src/parts/a/b/hull.ts"))
+    assert deep.line == "…/a/b/hull.ts"
+
+
 def test_an_edit_tells_what_it_put_there() -> None:
     line = line_of(
         exchange("Edit", "ok", file_path="a.py", old_string="retries = 1", new_string="retries = 3")

@@ -64,6 +64,19 @@ def test_a_branch_is_told_of_the_directory_that_is_told() -> None:
     assert (moved["Directory"], moved["Branch"]) == ("/hill", "")
 
 
+def test_a_directory_is_told_where_it_is_known() -> None:
+    def directory(*commands: str) -> str:
+        return values(*(exchange("bash", "x", command=each) for each in commands)).get(
+            "Directory", ""
+        )
+
+    assert directory("cd boat && ls") == ""
+    assert directory("cd /dock && ls", "cd boat && ls") == "/dock"
+    assert directory("cd /dock && cd boat && cd ../sail && ls") == "/dock/sail"
+    assert directory("cd ~/dock && ls") == "~/dock"
+    assert directory("cd '/dock' && ls") == "/dock"
+
+
 def test_nothing_shown_is_no_state() -> None:
     waiting = [Message(Role.ASSISTANT, (ToolCall("1", "bash", '{"command": "x"}'),))]
     assert values(waiting) == values([]) == {}

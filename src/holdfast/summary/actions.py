@@ -23,6 +23,8 @@ _COMMAND = 150
 _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
+_WHOLE = 6
+"""Parts of a relative path that is told whole; of others they may be two less."""
 _SHORT = 80
 """Characters of a file that are its value rather than its text."""
 
@@ -176,9 +178,13 @@ def told(deed: Deed) -> ToldAction | None:
 
 
 def short_path(path: str) -> str:
-    """Return the last parts of a long path, by which it is recognized, behind a mark of the cut."""
+    """Return the last parts of a long path, by which it is recognized, behind a mark of the cut.
+
+    A relative path is short as it is, and begins with what tells one package from another.
+    """
     parts = " ".join(path.split()).split("/")
-    return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > 4 else "/".join(parts)
+    most = _WHOLE if parts[0] else _WHOLE - 2
+    return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > most else "/".join(parts)
 
 
 def shell_reads(deed: Deed) -> dict[str, str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from functools import reduce
 from itertools import dropwhile
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from holdfast.summary.actions import (
@@ -30,6 +32,7 @@ _RECENT, _FAILURES, _LISTED, _ANSWER = 160, 8, 8, 200
 """How many deeds are looked at, failures and files told, and characters that say a file is new."""
 
 _CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
+_WHOLE = re.compile(r"[/~]|[A-Za-z]:")
 _RESET = re.compile(r"\bcwd was reset to (\S{1,200})")
 _GIT = re.compile(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _BRANCH = re.compile(
@@ -243,7 +246,8 @@ def _parted(line: str) -> dict[str, str]:
 def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, str]:
     """Return the directory of the newest command, and the branch that git named last there.
 
-    Output of anything else may talk about anybody's branches.
+    Output of anything else may talk about anybody's branches. Where a relative path leads depends
+    on whether an agent's shell remembers where it was, which nobody says.
     """
     here = known.get("Directory", "")
     named = [(here, known.get("Branch", ""))]
@@ -251,7 +255,8 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
         if deed.action.family is not Family.SHELL:
             continue
         command = deed.action.target[:2_000]
-        here = deed.beside or next(reversed(_CD.findall(command)), here)
+        moved = reduce(join, [deed.beside, *(path.strip("'\"") for path in _CD.findall(command))])
+        here = normpath(moved) if _WHOLE.match(moved) else here
         answer = "" if deed.ended is None else deed.ended.text
         is_likely = "branch" in answer[:4_000] or "\n[" in f"\n{answer[:4_000]}"
         if is_likely and _GIT.search(command) and (found := _BRANCH.findall(answer[:4_000])):
