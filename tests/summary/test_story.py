@@ -87,6 +87,35 @@ def test_a_check_that_ran_again_in_a_turn_is_told_once_as_it_ended() -> None:
     assert "1 failed" not in entry
 
 
+def test_what_failed_and_then_worked_is_told_as_it_worked() -> None:
+    def edit(answer: str) -> list[Message]:
+        return exchange("Edit", answer, file_path="keel.c", old_string="a", new_string="b")
+
+    refused = "The user doesn't want to proceed with this tool use."
+    failed = [
+        user("Mend the keel, please"),
+        *exchange("bash", "Exit code 1\nUnknown field: hull", command="gh pr view 5 --json hull"),
+        *exchange("bash", "Exit code 1\nerror: no title", command="gh pr create"),
+        *edit("Error: no match"),
+        *edit("Error: two matches"),
+        *exchange("bash", refused, command="./deploy.sh", failed=True),
+    ]
+    worked = [
+        *exchange("bash", "title: Keel", command="gh pr view 5 --json title"),
+        *edit("ok"),
+        *exchange("bash", "ok", command="./deploy.sh"),
+    ]
+    (entry,) = entries(failed)
+    assert "no match" not in entry
+    for words in ("Unknown field", "no title", "two matches", "rejected by the user"):
+        assert words in entry
+    (entry,) = entries([*failed, *worked])
+    for words in ("Unknown field", "no match", "two matches"):
+        assert words not in entry
+    for words in ("title: Keel", "no title", "rejected by the user", "EDITED keel.c"):
+        assert words in entry
+
+
 def test_a_decision_with_its_reason_stands_on_its_own() -> None:
     told = story(
         [
