@@ -222,6 +222,18 @@ def test_reads_and_searches_name_their_target_and_scope() -> None:
     assert (fetched.verb, fetched.line) == ("FETCHED", "https://example.org")
 
 
+def test_an_edit_of_several_places_tells_what_it_put_there() -> None:
+    edits = [
+        {"oldText": "int hull(void)", "newText": "int keel(void)"},
+        {"oldText": "return 1;", "newText": "return 2;"},
+    ]
+    line = line_of(exchange("edit", "Replaced 2 blocks in a.c.", path="a.c", edits=edits))
+    assert (line.kind, line.verb, line.line) == (StatementKind.CHANGE, "EDITED", "a.c")
+    assert line.detail == "int keel(void) return 2;"
+    multi = [{"old_string": "a = 1", "new_string": "a = 2"}, "no place"]
+    assert line_of(exchange("MultiEdit", "ok", file_path="a.py", edits=multi)).detail == "a = 2"
+
+
 def test_a_relative_path_tells_which_package_it_is_of() -> None:
     read = line_of(exchange("Read", "x", file_path="packages/keel/src/parts/hull.ts"))
     assert read.line == "packages/keel/src/parts/hull.ts"

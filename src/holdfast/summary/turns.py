@@ -22,7 +22,7 @@ from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
 from holdfast.transcript.effects import STUB, Effect, Family, effect, effect_of_text
 from holdfast.transcript.parts import quickly_made
-from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
+from holdfast.transcript.toolkit import Action, Toolkit, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -94,11 +94,6 @@ def document_in(command: str) -> str:
     return re.split(rf"^\s*{re.escape(found[1])}\s*$", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-_BESIDE = {
-    Family.SHELL: ("workdir", "cwd"),
-    Family.WRITE: ("old_string", "old_str", "oldText", "old_text", "oldString", "search"),
-}
-"""Arguments in which tools are told where to run, and what to replace."""
 _GIST, _CHARACTERS = 400, 160_000
 _TARGET, _WRITTEN = (2_000, 2_000, 0), (4_000, 4_000, 0)
 _ANSWER, _BEGINNING = (3_500, 2_000, 1_500), 400
@@ -301,16 +296,10 @@ def _steps(
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     for call in calls if results is not None else ():
         action = toolkit.action(call)
-        keys = _BESIDE.get(action.family, ())
-        is_beside = any(f'"{key}"' in call.arguments for key in keys)
-        fields = fields_of(call.arguments) if is_beside or action.family is Family.PLAN else {}
         if action.family is Family.SHELL and not action.files:
             action = replace(action, files=written_files(action.target))
-        elif action.family is Family.PLAN and isinstance(plan := fields.get("plan"), str):
-            action = replace(action, content=plan)
-        beside = next((told for key in keys if isinstance(told := fields.get(key), str)), "")
         result = results.get(call.id) if results else None
-        yield Deed(action, result and effect(result, action.family), beside, index)
+        yield Deed(action, result and effect(result, action.family), action.beside, index)
     if calls or results is None or "```" not in text:
         return
     answer = _answer(messages, index, is_output)
