@@ -1,7 +1,5 @@
 """What a summary says beside its record."""
 
-import re
-
 import holdfast
 from holdfast.testing.builders import assistant, call, tool, user
 from holdfast.wire import DIALECTS
@@ -65,27 +63,6 @@ def test_what_was_only_searched_for_is_no_evidence() -> None:
     text = str(holdfast.compress(DIALECTS["openai"].encode(chat).messages, fit=2_000).messages)
     assert "load_part_149" in text
     assert "load_part" not in text.partition("## Evidence")[2].partition("## ")[0]
-
-
-def test_a_question_counts_as_answered_where_its_answer_is_told() -> None:
-    asked = [
-        message
-        for number in range(40)
-        for message in (
-            user(f"What does the loader number {number} do with a header?"),
-            assistant(f"Loader {number} keeps the header and checks its sum. " * 6),
-        )
-    ]
-    work = (user("Begin."), assistant("", call("c", "bash", '{"command": "make"}')), tool("c"))
-    messages = DIALECTS["openai"].encode((*work, *asked, user("Thanks, go on."))).messages
-    record = str(holdfast.compress(messages, fit=1_500).messages[0]["content"])
-    entries = record.partition("## Completed Actions")[2].partition("## Active State")[0]
-    parts = (entry.strip().partition(". ") for entry in re.split(r"\n(?=\d+\. )", entries))
-    told = {number: words for number, _, words in parts}
-    answered = record.partition("Answered under Completed Actions: ")[2].partition("\n")[0]
-    numbers = answered.split(", ")
-    assert len(numbers) > 3
-    assert all("keeps the header" in told[number] for number in numbers)
 
 
 def test_a_fit_keeps_little_of_results_that_something_was_said_about() -> None:

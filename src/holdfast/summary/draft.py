@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
-from holdfast.summary.cues import is_question, is_said_of, is_standing_rule, is_value, takes_back
+from holdfast.summary.cues import is_said_of, is_standing_rule, is_value, takes_back
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection, most_tokens
-from holdfast.summary.standing import Standing, current, is_concluded
+from holdfast.summary.standing import Standing, current
 from holdfast.summary.state import steps_of, work_of
 from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
 from holdfast.summary.story import (
-    ASSISTANT,
     PLACES,
     USER,
     announces,
@@ -51,6 +50,7 @@ _OF_CODE, _OF_FILES = 0.1, 0.2
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
 _ANSWERED = "Answered under Completed Actions:"
+"""How a line begins that records had once, and that says nothing without them."""
 _FOCUS, _HINT = 3.0, 1.1
 """How much more a statement is worth that concerns a focus, or what the newest turns are about."""
 
@@ -62,8 +62,6 @@ class RecordDraft:
     statements: tuple[Statement, ...] = ()
     wholes: Mapping[_Place, tuple[str, int]] = field(default_factory=dict[_Place, tuple[str, int]])
     """Entries that others wrote, and how many statements they have where nothing was left out."""
-    questions: tuple[int, ...] = ()
-    """The entries of the story in which a question of the user is answered."""
     outdated: tuple[str, ...] = ()
     """What users said and took back later."""
     writer: str = ""
@@ -132,10 +130,6 @@ class RecordDraft:
             else:
                 text = entry_text(members) + (f" (see {entry // PLACES})" if entry > 0 else "")
             sections[name].append(text)
-        told = {each.entry for each in chosen if each.label == ASSISTANT}
-        answered = [str(number) for number in self.questions if number in told and number > 0]
-        if answered:
-            sections["resolved"].append(f"{_ANSWERED} {', '.join(answered)}")
         return Record(**{name: tuple(found) for name, found in sections.items()})
 
 
@@ -234,13 +228,8 @@ class _Drafting:
             else each
             for each in statements
         ]
-        questions = [
-            self._begun.get(number, number - len(self._begun))
-            for number, turn in enumerate(self._turns, first)
-            if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
-        ]
         weighted = tuple(self._weighted(shown))
-        return RecordDraft(weighted, self._entries.wholes, tuple(questions), tuple(outdated))
+        return RecordDraft(weighted, self._entries.wholes, tuple(outdated))
 
     def _numbered(self, earlier: Sequence[Statement], first: int) -> set[int]:
         """Number the turns that begin or go on in the previous record; return those before it.
