@@ -157,6 +157,9 @@ def test_calls_that_were_not_read_are_counted() -> None:
     turns = read_turns([user("Do all forty steps of the plan"), *messages], Toolkit(), 10)
     told = list(story_of(turns, 1, rarity_of(turns)))
     assert "30 earlier calls" in entry_text(told)
+    turns = read_turns([user("Do all forty steps of the plan"), *messages], Toolkit(), 39)
+    entry = entry_text(list(story_of(turns, 1, rarity_of(turns))))
+    assert "Noted: 1 earlier call\n" in entry
 
 
 def test_words_that_only_announce_are_known_in_several_languages() -> None:

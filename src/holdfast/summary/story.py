@@ -130,7 +130,9 @@ class _Telling:
             named = titles(turn.chosen)
             yield self._one(StatementKind.DECISION, named, 1.0, _CHOSEN, turn.place)
         if turn.older:
-            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", 1.0, NOTED)
+            yield self._one(
+                StatementKind.LOOK, f"{turn.older} earlier call{'s' * (turn.older > 1)}", 1.0, NOTED
+            )
         outdated = _outdated(turn)
         for at, step in enumerate(turn.steps):
             if isinstance(step, Deed):
