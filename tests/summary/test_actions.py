@@ -372,6 +372,13 @@ def test_a_text_that_a_command_feeds_to_a_program_is_told_by_its_beginning() -> 
     assert line.detail == "import mill print(mill.turns)"
 
 
+def test_a_message_that_a_command_is_fed_is_told_by_its_title() -> None:
+    command = "git commit -m \"$(cat <<'EOF'\nMend the keel\n\nIt was worn.\nEOF\n)\" && git push"
+    line = line_of(exchange("bash", "Exit code 1\nerror: no upstream", command=command))
+    wanted = 'git commit -m "Mend the keel" && git push - exit 1: "error: no upstream"'
+    assert line.line == wanted
+
+
 def test_a_written_plan_tells_its_title_and_quotes_its_answer() -> None:
     plan = "# Plan: count the boats\n\n## Verification\n\nRun the mill by hand."
     agreed = line_of(exchange("ExitPlanMode", "User has approved your plan.", plan=plan))

@@ -98,6 +98,7 @@ _ENDED = re.compile(r" - (?:passed|failed|exit \d+|no result)\b| \(writes ")
 """How the line of a command goes on that did more than look."""
 _SILENT = re.compile(r"\W*+(?:[\w ]{0,60}\b(?:no|any) output\b)?\W*+")
 """What is shown of a command that printed nothing."""
+_EMPTIED = re.compile(r"\$\(cat\s*\)")
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _ANNOUNCED = re.compile(r"\A\W{0,8}error\W{0,8}\n", re.IGNORECASE)
 _TELLING = re.compile(r"(?!\s*(?:> |hint:|</?\w[^<>]*>\s*\Z)).*\w")
@@ -311,7 +312,9 @@ def _command(deed: Deed) -> ToldAction | None:
         line = ", ".join(files[:6]) + (_failure(deed) or _noted(said))
         return ToldAction(StatementKind.LOOK, "READ", line)
     document = document_in(command)
-    bare = without_documents(command) if document else command
+    # Of a message that is written between `<<EOF` and `EOF`, its title stands for it.
+    title = document.strip().partition("\n")[0]
+    bare = _EMPTIED.sub(lambda _: title, without_documents(command)) if document else command
     shown = clip_words(_NOISE.sub(" ", bare), _COMMAND)
     if ended is None:
         return ToldAction(StatementKind.CHANGE, "RAN", f"{shown} - no result")
