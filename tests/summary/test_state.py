@@ -177,7 +177,7 @@ def test_files_carry_their_newest_state_and_one_note() -> None:
         )
     )
     assert found == [
-        ("a.py - changed 2 times", True),
+        ("a.py - changed", True),
         ("b.py - read, lines 3-4", False),
         ("c.py - read", False),
     ]
@@ -267,7 +267,7 @@ def test_what_was_committed_before_it_was_reverted_is_changed() -> None:
     edit = exchange("Edit", "ok", file_path="keel.py", old_string="a", new_string="b")
     commit = exchange("bash", "[main 1a2b3c4] Fix\n 1 file", command="git commit -am Fix")
     files = Files(deeds(edit, commit, edit, exchange("bash", "", command="git checkout keel.py")))
-    assert [path for path, _ in file_notes(files)] == ["keel.py - changed 2 times"]
+    assert [path for path, _ in file_notes(files)] == ["keel.py - changed"]
     assert state_lines(files)["Changed, not committed"] == ""
 
 

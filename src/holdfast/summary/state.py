@@ -323,8 +323,7 @@ def file_notes(files: Files) -> list[tuple[str, bool]]:
     notes: list[tuple[str, bool]] = []
     for path, (edits, lines) in files.touched.items():
         made = path in files.created
-        times = f" {edits - made} times" if edits - made > 1 else ""
-        told = ["created"] * made + [f"changed{times}"] * (edits > made)
+        told = ["created"] * made + ["changed"] * (edits > made)
         read = f"read, lines {lines}" if lines else "read"
         notes.append((f"{path} - {', '.join(told) or read}", edits > 0))
     return notes
