@@ -1,7 +1,13 @@
 """Agents that write their commands as text: users speak in their first messages alone."""
 
+import json
+
 import holdfast
-from holdfast.transcript import Summary
+from holdfast.summary.actions import told
+from holdfast.summary.turns import Deed
+from holdfast.transcript import Summary, ToolCall
+from holdfast.transcript.effects import Effect
+from holdfast.transcript.toolkit import Toolkit
 from holdfast.wire import DIALECTS, Body
 
 FRAME = "(Open file: n/a)\n(Current directory: /mill)\nbash-$"
@@ -57,3 +63,34 @@ def test_the_task_is_told_whole_where_there_is_room() -> None:
     (record,) = records_of(session(200), fit=12_000)
     task = section(record, "Historical Task Snapshot")
     assert task.count("the keeper of gate 7") == 40
+
+
+def edited(command: str, answer: str) -> list[dict[str, object]]:
+    """Return a step in which an editor that is used through words changes a file."""
+    shown = f"[File: /mill/wheel.py (9 lines total)]\n1:turns = 3\n{answer}\n{FRAME}"
+    said: dict[str, object] = {
+        "role": "assistant",
+        "content": f"I change it.\n\n```\n{command}\n```",
+    }
+    return [said, {"role": "user", "content": shown}]
+
+
+def test_what_an_editor_changed_is_told_as_a_change_of_its_file() -> None:
+    made = edited("create /mill/wheel.py", "")
+    changed = edited("edit 1:1\nturns = 3\nend_of_edit", "File updated. Please review it.")
+    (record,) = records_of([*session(3), *made, *changed, *session(40)[2:]], fit=6_000)
+    actions = section(record, "Completed Actions")
+    assert "WROTE /mill/wheel.py" in actions
+    assert "EDITED /mill/wheel.py: turns = 3" in actions
+    assert "edit 1:1" not in actions
+
+
+def test_an_edit_by_a_call_without_a_name_is_one_of_the_open_file() -> None:
+    arguments = {"search": "turns = 2", "replace": "turns = 3"}
+    call = ToolCall("1", "edit", json.dumps(arguments))
+    action = Toolkit().action(call)
+    line = told(Deed(action, Effect("Text replaced."), "turns = 2", 1))
+    assert line is not None
+    assert (line.verb, line.line, line.detail) == ("EDITED", "the open file", "turns = 3")
+    found = ToolCall("2", "find_file", json.dumps({"file_name": "wheel.py", "dir": "mill"}))
+    assert Toolkit().describe(found, None) == "find_file: wheel.py in mill (no result)"

@@ -7,7 +7,7 @@ a reader needs to know what is different now before what was read on the way.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -111,6 +111,9 @@ _DEFINITION = re.compile(
     r"(?:\([^)\n]{0,60}\)[ \t]*)?([A-Za-z_]\w{2,60})",
     re.MULTILINE,
 )
+_PARTS = frozenset({"edit", "insert", "append"})
+_EDITOR = ("create ", *(f"{name} " for name in sorted(_PARTS)))
+"""Commands that change a part of a file, and those of an editor that agents use through words."""
 _DIFF = ("---", "***", "@@", "diff ")
 """What a diff begins with."""
 _KEPT, _FIRST = re.compile(r"(?:^|\s)~?/?(?:[\w.-]+/)+[\w-]+\.\w+(?=[.\s]|$)"), 5
@@ -153,6 +156,8 @@ def told(deed: Deed) -> ToldAction | None:
             return None
         case Family.WRITE:
             return _edit(deed)
+        case Family.SHELL if action.files and action.target.startswith(_EDITOR):
+            return _edit(_in_editor(deed))
         case Family.SHELL:
             return _command(deed)
         case Family.READ:
@@ -268,16 +273,27 @@ def _ends_of(text: str) -> str:
     return f"{first} … {telling[-1]}"
 
 
+def _in_editor(deed: Deed) -> Deed:
+    """Return a command of an editor that is used through words as the edit that it is."""
+    command, _, content = deed.action.target.partition("\n")
+    tool = command.partition(" ")[0]
+    content = content.rpartition("\nend_of_")[0] or content
+    return replace(deed, action=replace(deed.action, tool=tool, content=content))
+
+
 def _edit(deed: Deed) -> ToldAction | None:
     action, old = deed.action, deed.beside
     target = ", ".join(map(short_path, action.files[:6])) or clip_words(action.target, _COMMAND)
+    changes_part = action.tool in _PARTS
+    # An editor that has a file open is told what to change in it, and not its name.
+    target = target or ("the open file" if changes_part and action.content else "")
     if not target:
         return None
     if deed.ended is None:
         return ToldAction(StatementKind.LOOK, "EDITED", f"{target} - no result")
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "EDITED", target + failure)
-    is_new = not old and not action.content.startswith(_DIFF)
+    is_new = not old and not changes_part and not action.content.startswith(_DIFF)
     names = dict.fromkeys(_DEFINITION.findall(action.content[:20_000])) if is_new else {}
     defines = f" - defines {', '.join(list(names)[:6])}" if names else ""
     verb = "WROTE" if is_new else "EDITED"

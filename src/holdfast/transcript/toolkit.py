@@ -55,11 +55,17 @@ _PATH = (
     "paths",
     "file_paths",
 )
-_PATTERN = ("pattern", "query", "regex", "search_term", "glob", "Query", "search", "name")
+_PATTERN = (
+    *("pattern", "query", "regex", "search_term", "glob", "Query", "search", "name"),
+    "file_name",
+)
 _SCOPE = ("path", "directory", "dir", "dir_path", "target_directories", "include", "cwd", "glob")
 _WEB = ("query", "url", "urls", "q", "prompt")
 _GOAL = ("description", "goal", "task", "prompt", "message", "instructions", "context")
-_CONTENT = ("content", "new_string", "new_str", "file_text", "newText", "contents", "text")
+_CONTENT = (
+    *("content", "new_string", "new_str", "file_text", "newText", "contents", "text"),
+    "replace",
+)
 _PLACES = ("workdir", "cwd")
 _OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
 _PLAN = ("todos", "plan", "items", "subject", "status")
