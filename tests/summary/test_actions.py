@@ -133,6 +133,24 @@ def test_the_echo_of_a_command_is_no_verdict_of_it() -> None:
     assert bare.line == 'npm test - "boats 0.2.9 tests are here"'
 
 
+def test_the_exit_code_of_another_program_is_none_of_a_check() -> None:
+    def ending(command: str) -> str:
+        done = exchange("bash", "the keel is laid\nexit status 0", command=command)
+        return line_of(done).line.partition("make build")[2].partition("tail -3")[0]
+
+    assert ending("make build") == " - passed"
+    assert ending("make build 2>&1 | tail -3") == ' - "the keel is laid"'
+    assert ending("make build || true") == ' - "the keel is laid"'
+
+
+def test_what_an_agent_adds_to_an_output_is_not_quoted() -> None:
+    moved = exchange("bash", "\nShell cwd was reset to /boat", command="cd /dock && make build")
+    assert line_of(moved).line == "make build - passed"
+    answer = "<tool_use_error>File does not exist.</tool_use_error>"
+    missing = line_of(exchange("Read", answer, file_path="keel.c", failed=True))
+    assert missing.line == 'keel.c - failed: "File does not exist."'
+
+
 def test_a_check_passed_only_where_something_says_so() -> None:
     def ending(output: str) -> str:
         return line_of(exchange("bash", output, command="npm test")).line.removeprefix("npm test")

@@ -105,6 +105,19 @@ def test_a_file_that_was_edited_through_words_is_named_by_the_answer() -> None:
     ]
 
 
+def test_a_command_in_a_fence_that_was_stopped_or_refused_failed() -> None:
+    def failed(command: str, answer: str) -> bool:
+        said = assistant(f"I do it.\n\n```\n{command}\n```")
+        frame = "(Open file: n/a)\n(Current directory: /boat)\nbash-$"
+        (deed,) = deeds_of([user("Sail."), said, user(f"{answer}\n{frame}"), assistant("So.")])
+        return deed.failed
+
+    assert failed("./sail", "EXECUTION TIMED OUT")
+    assert not failed("./sail", "41 boats")
+    assert failed("edit 1:1\nx\nend_of_edit", "The edit has a syntax error.")
+    assert not failed("edit 1:1\nx\nend_of_edit", "[File: /a.py (1 lines total)]\nFile updated.")
+
+
 def test_the_label_above_the_words_of_a_step_says_nothing() -> None:
     said = [
         assistant("THOUGHT: The loader is at fault.\n```bash\nls\n```"),

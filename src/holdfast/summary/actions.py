@@ -96,8 +96,13 @@ _ERRORS = re.compile(
 """What a check prints that failed, where its exit code is not told."""
 _ENDED = re.compile(r" - (?:passed|failed|exit \d+|no result)\b| \(writes ")
 """How the line of a command goes on that did more than look."""
-_SILENT = re.compile(r"\W*+(?:[\w ]{0,60}\b(?:no|any) output\b)?\W*+")
-"""What is shown of a command that printed nothing."""
+_ADDED = re.compile(
+    r"^[ \t]*(?:Shell cwd was reset to .*|\(?[\w ]{0,60}\b(?:no|any) output\b[.)]{0,2})[ \t]*$"
+    r"|</?tool_use_error>",
+    re.MULTILINE,
+)
+"""What an agent writes below an output, in the place of one, and around an error."""
+_PIPED = re.compile(r"(?<!\|)\|(?!\|)|\|\| ?(?:true|:)")
 _EMPTIED = re.compile(r"\$\(cat\s*\)")
 _STEP = re.compile(r"&&|\|\||[;|\n]")
 _ANNOUNCED = re.compile(r"\A\W{0,8}error\W{0,8}\n", re.IGNORECASE)
@@ -228,11 +233,13 @@ def verdict(deed: Deed) -> tuple[str, str]:
     """Return `PASSED`, `FAILED` or, where nothing tells it, neither, and what the check said of it.
 
     A command whose output runs through another program has that one's exit code, so the verdict
-    is read from the output too. A check that printed nothing found nothing.
+    is read from the output. A check that printed nothing found nothing.
     """
     if deed.ended is None:
         return "", ""
-    answer, code = deed.ended.text, deed.ended.exit_code
+    answer, code = _output(deed), deed.ended.exit_code
+    if _PIPED.search(unquoted(deed.action.target[:2_000])):
+        code = None
     # The rulers around a verdict would weigh more than the verdict.
     lines = (line.strip("=- ") for line in answer[-2_000:].split("\n") if _TELLING.match(line))
     counted = [line for line in lines if _VERDICT.search(line)]
@@ -240,10 +247,15 @@ def verdict(deed: Deed) -> tuple[str, str]:
     if failed or (not counted and _ERRORS.search(answer[-1_500:])):
         line = error_line(answer) or next(reversed(counted), "") or _ends_of(answer)
         return FAILED, clip_words(line, _OUTCOME)
-    if counted or code is not None or _SILENT.fullmatch(answer):
+    if counted or code is not None or not answer.strip():
         telling = (line for line in reversed(counted) if _COUNTED.search(line))
         return PASSED, clip_words(next(telling, ""), _OUTCOME)
     return "", key_line(answer)
+
+
+def _output(deed: Deed) -> str:
+    """Return what a call answered without what an agent adds to it."""
+    return "" if deed.ended is None else _ADDED.sub("", deed.ended.text).strip()
 
 
 def ending_of(deed: Deed) -> str:
@@ -323,8 +335,8 @@ def _command(deed: Deed) -> ToldAction | None:
     command, ended = deed.action.target, deed.ended
     if ended is not None and (reads := shell_reads(deed)):
         files = [f"{short_path(path)}{lines and ':'}{lines}" for path, lines in reads.items()]
-        answer = " ".join(ended.text[: 4 * _ANSWER].split())
-        said = _quoted(answer) if len(answer) <= _SHORT and not _SILENT.fullmatch(answer) else ""
+        answer = " ".join(_output(deed)[: 4 * _ANSWER].split())
+        said = _quoted(answer) if len(answer) <= _SHORT else ""
         line = ", ".join(files[:6]) + (_failure(deed) or _noted(said))
         return ToldAction(StatementKind.LOOK, "READ", line)
     document = document_in(command)
@@ -342,11 +354,11 @@ def _command(deed: Deed) -> ToldAction | None:
         return ToldAction(StatementKind.RESULT, "RAN", shown + ending_of(deed))
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "RAN", shown + failure)
-    answer = " ".join(ended.text[: 4 * _ANSWER].split())
+    answer = " ".join(_output(deed)[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
         # The last name of a listing says nothing of it.
-        answer = "" if _LISTS.match(bare) else key_line(ended.text)
-    detail = "" if _SILENT.fullmatch(answer) else _quoted(answer)
+        answer = "" if _LISTS.match(bare) else key_line(_output(deed))
+    detail = _quoted(answer)
     if document and not detail:
         detail = _new_lines(document)
     if deed.action.files or _CHANGES.search(unquoted(command[:2_000])):
@@ -373,7 +385,7 @@ def _failure(deed: Deed) -> str:
     """Return how a call failed, as a line goes on; nothing where it did not."""
     if not deed.failed or deed.ended is None:
         return ""
-    code, answer = deed.ended.exit_code, deed.ended.text
+    code, answer = deed.ended.exit_code, _output(deed)
     said = "failed" if code is None else f"exit {code}"
     # All that a tool says which did nothing is its error; a program says much beside it.
     runs = deed.action.family in {Family.SHELL, Family.OTHER}

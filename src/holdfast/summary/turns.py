@@ -304,9 +304,14 @@ def _steps(
         return
     answer = _answer(messages, index, is_output)
     for command in shell_blocks(text, unnamed=True)[-1:] if answer else ():
-        ended = effect_of_text(answer)
+        ended, shown = effect_of_text(answer), output_in(answer)
+        if ended.exit_code is None:
+            # An agent writes below the last line, in which it says that it stopped a command.
+            ended = effect_of_text(shown)
         files = written_files(command)
         is_edit = command.startswith(_EDITS) and _UPDATED in ended.text
+        if command.startswith(_EDITS) and not is_edit:
+            ended = replace(ended, failed=True)
         if not files and (is_edit or command.startswith("create ")):
             # Only the answer of an editor names the file that its command changed.
             files = tuple(_OPEN_FILE.findall(ended.text)[:1])
