@@ -277,8 +277,8 @@ def _ends_of(text: str) -> str:
     That is its first line where a program refuses to begin, and its last where one gives up.
     """
     telling = [line.strip() for line in text.split("\n") if _TELLING.match(line)]
-    if not telling or len(whole := " ".join(telling)) <= _OUTCOME:
-        return whole if telling else ""
+    if len(whole := " ".join(telling)) <= _OUTCOME:
+        return whole
     first = " ".join(telling[: 2 if telling[0].endswith(":") else 1])
     if len(first) + len(telling[-1]) > _OUTCOME:
         return clip_words(first, _OUTCOME)
