@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.compaction.repair import STUB
+from holdfast.transcript.effects import STUB
 from tests.cli.running import SESSION, SMALL_WINDOW, run
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}

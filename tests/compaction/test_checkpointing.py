@@ -87,27 +87,6 @@ def test_what_was_asked_and_looked_up_for_a_reply_is_no_evidence() -> None:
     assert not re.search("gauge_|pump_|well-known", proof)
 
 
-def test_a_question_counts_as_answered_where_its_answer_is_told() -> None:
-    asked = [
-        message
-        for number in range(40)
-        for message in (
-            user(f"What does the loader number {number} do with a header?"),
-            assistant(f"Loader {number} keeps the header and checks its sum. " * 6),
-        )
-    ]
-    work = (user("Begin."), assistant("", call("c", "bash", '{"command": "make"}')), tool("c"))
-    messages = DIALECTS["openai"].encode((*work, *asked, user("Thanks, go on."))).messages
-    record = str(holdfast.compress(messages, fit=1_500).messages[0]["content"])
-    entries = record.partition("## Completed Actions")[2].partition("## Active State")[0]
-    parts = (entry.strip().partition(". ") for entry in re.split(r"\n(?=\d+\. )", entries))
-    told = {number: words for number, _, words in parts}
-    answered = record.partition("Answered under Completed Actions: ")[2].partition("\n")[0]
-    numbers = answered.split(", ")
-    assert len(numbers) > 3
-    assert all("keeps the header" in told[number] for number in numbers)
-
-
 def test_a_fit_keeps_little_of_results_that_something_was_said_about() -> None:
     steps = [
         message

@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.compaction.repair import STUB, ensure_valid, lost_pins, merged, repair, strays
+from holdfast.compaction.repair import ensure_valid, lost_pins, merged, repair, strays
 from holdfast.errors import InvalidTranscript
 from holdfast.testing.builders import assistant, call, step, tool, user
 from holdfast.tokens import Scale
 from holdfast.transcript import Media, Message, Role, Synthetic, Text, ToolResult, check
+from holdfast.transcript.effects import STUB
 
 
 def test_a_transcript_that_needs_nothing_comes_back_as_it_is() -> None:

@@ -34,10 +34,51 @@ def test_a_check_tells_how_it_ended_in_its_own_words() -> None:
 
 def test_the_last_line_of_a_long_listing_is_not_what_came_of_it() -> None:
     listing = "\n".join(f"quay_{number}/boats/" for number in range(60))
-    looked = line_of(exchange("bash", listing, command="cd harbor && ls -F | head -60"))
-    assert (looked.kind, looked.line) == (StatementKind.LOOK, "ls -F")
+    looked = line_of(exchange("bash", listing, command="ls -F harbor | head -60"))
+    assert (looked.kind, looked.line) == (StatementKind.LOOK, "ls -F harbor")
     counted = line_of(exchange("bash", f"{listing}\n60 quays in all", command="./count.sh"))
     assert counted.line == './count.sh - "60 quays in all"'
+
+
+def test_a_listing_without_its_place_and_its_names_is_not_told() -> None:
+    listing = "\n".join(f"quay_{number}/boats/" for number in range(60))
+    assert told(deed_of(exchange("bash", listing, command="cd harbor && ls -F | head -60"))) is None
+    assert told(deed_of(exchange("bash", listing, command="ls -l"))) is None
+    assert line_of(exchange("bash", "keel.c sail.c", command="ls")).line == 'ls - "keel.c sail.c"'
+    failed = line_of(exchange("bash", "Exit code 2\nNo such file", command="ls"))
+    assert failed.line == 'ls - exit 2: "No such file"'
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("sed -n '1,260p' src/keel.c", "src/keel.c:1-260"),
+        ("cd /boat && nl -ba src/keel.c | sed -n '10,40p'", "src/keel.c:10-40"),
+        ("cat src/keel.c 2>/dev/null | head -50", "src/keel.c:1-50"),
+        ("head -n 30 keel.c && sed -n '5,$p' sail.c", "keel.c:1-30, sail.c:5-"),
+        ("cat keel.c; echo ---; cat sail.c", "keel.c, sail.c"),
+    ],
+)
+def test_a_command_that_shows_files_reads_them(command: str, line: str) -> None:
+    read = line_of(exchange("bash", "int keel;\n" * 90, command=command))
+    assert (read.kind, read.verb, read.line) == (StatementKind.LOOK, "READ", line)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cat keel.c | grep -c hull", "cat keel.c | ./mill", "sed -n '/hull/p' keel.c"),
+        *("cat keel.c; ./mill", "cat src/*.c", "head", "git diff && cat keel.c"),
+    ],
+)
+def test_a_command_that_does_more_than_show_files_is_told_as_it_is(command: str) -> None:
+    assert line_of(exchange("bash", "int keel;\n" * 90, command=command)).verb == "RAN"
+
+
+def test_a_file_of_one_value_is_told_with_it() -> None:
+    assert line_of(exchange("bash", "20.1\n", command="cat .version")).line == '.version - "20.1"'
+    missing = exchange("bash", "Exit code 1\ncat: x: No such file or directory", command="cat x")
+    assert line_of(missing).line == 'x - exit 1: "cat: x: No such file or directory"'
 
 
 def test_a_check_that_failed_tells_why() -> None:
@@ -56,6 +97,71 @@ def test_a_check_that_failed_tells_why() -> None:
 def test_a_check_that_never_ran_did_not_pass(output: str) -> None:
     line = line_of(exchange("bash", output, command="build/bin/check && make test"))
     assert line.line.startswith("build/bin/check && make test - failed")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (
+            "These paths are ignored by one of your files:\n.boats\nhint: Use -f.\nhint: Or not.",
+            "These paths are ignored by one of your files: .boats",
+        ),
+        ("Unknown field: keel\nFields:\n  sail", "Unknown field: keel Fields: sail"),
+        (
+            "Unknown field: keel\nFields:\n" + "  sail\n  mast\n" * 20,
+            "Unknown field: keel … mast",
+        ),
+        ("the keel is laid\n" * 40 + "there is no keel left", "the keel is laid … there is no"),
+        ("a long way to go " * 20 + "\nmast", "a long way to go"),
+        ("}\n", ""),
+    ],
+)
+def test_a_failure_without_a_name_tells_where_it_says_what_went_wrong(
+    output: str, said: str
+) -> None:
+    line = line_of(exchange("bash", f"{output}\n\nCommand exited with code 1", command="boats x"))
+    quoted = f'boats x - exit 1: "{said}' if said else "boats x - exit 1"
+    assert line.line.startswith(quoted)
+    assert "hint" not in line.line
+
+
+def test_the_echo_of_a_command_is_no_verdict_of_it() -> None:
+    echoed = "> boats@1.0.9 test\n> boats 9 tests\n\nall is well"
+    line = line_of(exchange("bash", echoed, command="npm test"))
+    assert line.line == 'npm test - "all is well"'
+    bare = line_of(exchange("bash", "boats 0.2.9 tests are here", command="npm test"))
+    assert bare.line == 'npm test - "boats 0.2.9 tests are here"'
+
+
+def test_the_exit_code_of_another_program_is_none_of_a_check() -> None:
+    def ending(command: str) -> str:
+        done = exchange("bash", "the keel is laid\nexit status 0", command=command)
+        return line_of(done).line.partition("make build")[2].partition("tail -3")[0]
+
+    assert ending("make build") == " - passed"
+    assert ending("make build 2>&1 | tail -3") == ' - "the keel is laid"'
+    assert ending("make build || true") == ' - "the keel is laid"'
+
+
+def test_what_an_agent_adds_to_an_output_is_not_quoted() -> None:
+    moved = exchange("bash", "\nShell cwd was reset to /boat", command="cd /dock && make build")
+    assert line_of(moved).line == "make build - passed"
+    answer = "<tool_use_error>File does not exist.</tool_use_error>"
+    missing = line_of(exchange("Read", answer, file_path="keel.c", failed=True))
+    assert missing.line == 'keel.c - failed: "File does not exist."'
+
+
+def test_a_check_passed_only_where_something_says_so() -> None:
+    def ending(output: str) -> str:
+        return line_of(exchange("bash", output, command="npm test")).line.removeprefix("npm test")
+
+    assert ending("> boats@1.0.9 test\nDebugger attached.\n\nCommand aborted").startswith(
+        " - failed"
+    )
+    assert ending("compiled the keel in 3 s") == ' - "compiled the keel in 3 s"'
+    assert ending("compiled the keel in 3 s\nexit status 0") == " - passed"
+    assert ending("9 passing") == ' - passed "9 passing"'
+    assert ending("") == ending("(Bash completed with no output)") == " - passed"
 
 
 def test_a_change_without_a_target_is_not_told() -> None:
@@ -134,6 +240,25 @@ def test_reads_and_searches_name_their_target_and_scope() -> None:
     assert (fetched.verb, fetched.line) == ("FETCHED", "https://example.org")
 
 
+def test_an_edit_of_several_places_tells_what_it_put_there() -> None:
+    edits = [
+        {"oldText": "int hull(void)", "newText": "int keel(void)"},
+        {"oldText": "return 1;", "newText": "return 2;"},
+    ]
+    line = line_of(exchange("edit", "Replaced 2 blocks in a.c.", path="a.c", edits=edits))
+    assert (line.kind, line.verb, line.line) == (StatementKind.CHANGE, "EDITED", "a.c")
+    assert line.detail == "int keel(void) return 2;"
+    multi = [{"old_string": "a = 1", "new_string": "a = 2"}, "no place"]
+    assert line_of(exchange("MultiEdit", "ok", file_path="a.py", edits=multi)).detail == "a = 2"
+
+
+def test_a_relative_path_tells_which_package_it_is_of() -> None:
+    read = line_of(exchange("Read", "x", file_path="packages/keel/src/parts/hull.ts"))
+    assert read.line == "packages/keel/src/parts/hull.ts"
+    deep = line_of(exchange("Read", "x", file_path="packages/keel/src/parts/a/b/hull.ts"))
+    assert deep.line == "…/a/b/hull.ts"
+
+
 def test_an_edit_tells_what_it_put_there() -> None:
     line = line_of(
         exchange("Edit", "ok", file_path="a.py", old_string="retries = 1", new_string="retries = 3")
@@ -146,6 +271,21 @@ def test_a_new_file_tells_what_it_defines_in_many_languages() -> None:
     content = "export default class App {\nasync def load(): ...\npub fn main() {}\nclassic"
     line = line_of(exchange("Write", "ok", path="x", content=content))
     assert (line.verb, line.line) == ("WROTE", "x - defines App, load, main")
+
+
+def test_an_edit_that_no_result_follows_is_not_told_by_its_content() -> None:
+    call = exchange("Edit", "ok", file_path="a.py", old_string="x", new_string="retries = 3")[0]
+    line = line_of([call])
+    assert (line.kind, line.line, line.detail) == (StatementKind.LOOK, "a.py - no result", "")
+
+
+def test_an_edit_that_answers_with_an_error_is_not_told_by_its_content() -> None:
+    answer = "ERROR:\nNo replacement was performed, old_str did not appear in a.py."
+    line = line_of(exchange("Edit", answer, file_path="a.py", old_string="x", new_string="y"))
+    assert line.kind is StatementKind.RESULT
+    wanted = 'a.py - failed: "No replacement was performed, old_str did not appear in a.py."'
+    assert line.line == wanted
+    assert not line.detail
 
 
 def test_an_edit_that_failed_changed_nothing() -> None:
@@ -210,6 +350,8 @@ def test_the_key_line_of_an_output_is_its_verdict_or_its_last_line() -> None:
     assert key_line("3 failed, 9 passed\nbye\n") == "3 failed, 9 passed"
     assert key_line("one\ntwo\n}\n") == "two"
     assert key_line("") == key_line("}\n)") == ""
+    assert key_line("x = f(y)\ne[i, j] = 0\n}\n") == "e[i, j] = 0"
+    assert key_line("<p>boats</p>\n</html>") == "<p>boats</p>"
 
 
 @given(st.sampled_from(["bash", "Read", "Edit", "Grep", "x"]), st.text(), st.text(), st.booleans())
@@ -246,6 +388,13 @@ def test_a_text_that_a_command_feeds_to_a_program_is_told_by_its_beginning() -> 
         "cat > src/turns.py python src/turns.py",
     )
     assert line.detail == "import mill print(mill.turns)"
+
+
+def test_a_message_that_a_command_is_fed_is_told_by_its_title() -> None:
+    command = "git commit -m \"$(cat <<'EOF'\nMend the keel\n\nIt was worn.\nEOF\n)\" && git push"
+    line = line_of(exchange("bash", "Exit code 1\nerror: no upstream", command=command))
+    wanted = 'git commit -m "Mend the keel" && git push - exit 1: "error: no upstream"'
+    assert line.line == wanted
 
 
 def test_a_written_plan_tells_its_title_and_quotes_its_answer() -> None:

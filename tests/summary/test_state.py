@@ -5,6 +5,7 @@ import pytest
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.turns import Deed, read_turns
 from holdfast.transcript import Message, Role, ToolCall
+from holdfast.transcript.effects import STUB
 from holdfast.transcript.toolkit import Toolkit
 from tests.summary.material import exchange
 
@@ -61,6 +62,19 @@ def test_a_branch_is_told_of_the_directory_that_is_told() -> None:
     known = {"Directory": "/boat", "Branch": "sail"}
     moved = state_lines(Files(deeds(exchange("bash", "x", command="cd /hill && ls")), known))
     assert (moved["Directory"], moved["Branch"]) == ("/hill", "")
+
+
+def test_a_directory_is_told_where_it_is_known() -> None:
+    def directory(*commands: str) -> str:
+        return values(*(exchange("bash", "x", command=each) for each in commands)).get(
+            "Directory", ""
+        )
+
+    assert directory("cd boat && ls") == ""
+    assert directory("cd /dock && ls", "cd boat && ls") == "/dock"
+    assert directory("cd /dock && cd boat && cd ../sail && ls") == "/dock/sail"
+    assert directory("cd ~/dock && ls") == "~/dock"
+    assert directory("cd '/dock' && ls") == "/dock"
 
 
 def test_nothing_shown_is_no_state() -> None:
@@ -128,6 +142,27 @@ def test_a_later_failure_of_the_same_work_replaces_the_first() -> None:
     assert found == ['deploy prod - "error: no disk"']
 
 
+def test_another_attempt_is_known_whatever_its_options() -> None:
+    failing = exchange("bash", "Exit code 1\nerror: no hull", command="cmake -B . -S ..")
+    again = exchange("bash", "ok\nexit status 0", command="cmake -DHULL=/opt/hull -B . -S ..")
+    assert blocked(failing) == ['cmake -B . -S .. - "error: no hull"']
+    assert blocked(failing, again) == []
+    create = exchange("bash", "Exit code 1\nerror: no title", command="gh pr create")
+    assert blocked(create, exchange("bash", "ok", command="gh pr view 5")) == blocked(create)
+
+
+def test_a_check_of_a_file_that_passed_resolves_what_failed_with_it() -> None:
+    failing = exchange(
+        "bash",
+        "Exit code 1\npython3: error: No module named pytest",
+        command="python3 -m pytest src/tests/test_mill.py",
+    )
+    passed = exchange("bash", "3 passed", command="bin/test src/tests/test_mill.py")
+    other = exchange("bash", "3 passed", command="bin/test lib/tests/test_mill.py")
+    assert blocked(failing, passed) == []
+    assert blocked(failing, other) == blocked(failing)
+
+
 def test_files_carry_their_newest_state_and_one_note() -> None:
     found = file_notes(
         Files(
@@ -142,7 +177,7 @@ def test_files_carry_their_newest_state_and_one_note() -> None:
         )
     )
     assert found == [
-        ("a.py - changed 2 times", True),
+        ("a.py - changed", True),
         ("b.py - read, lines 3-4", False),
         ("c.py - read", False),
     ]
@@ -158,9 +193,32 @@ def test_files_that_commands_wrote_are_changed(command: str) -> None:
     ]
 
 
+def test_files_that_a_command_showed_are_read() -> None:
+    found = deeds(
+        exchange("Edit", "ok", file_path="/boat/src/keel.c", old_string="a", new_string="b"),
+        exchange("bash", "x", command="sed -n '1,60p' src/sail.c && cat src/keel.c"),
+        exchange("bash", "Exit code 1\nNo such file", command="cat src/mast.c"),
+    )
+    assert file_notes(Files(found)) == [
+        ("src/sail.c - read, lines 1-60", False),
+        ("/boat/src/keel.c - changed", True),
+    ]
+
+
 def test_an_edit_that_failed_changed_no_file() -> None:
     failed = exchange("Edit", "Error: no match", file_path="a.py", new_string="x", failed=True)
     assert file_notes(Files(deeds(failed))) == []
+
+
+def test_an_edit_without_a_result_changed_no_file() -> None:
+    call, result = exchange("Edit", STUB, file_path="a.py", old_string="x", new_string="y")
+    assert file_notes(Files(deeds([call]))) == []
+    assert file_notes(Files(deeds([call, result]))) == []
+
+
+def test_a_check_that_says_nothing_of_how_it_went_is_quoted() -> None:
+    found = values(exchange("bash", "the keel is laid", command="make build"))
+    assert found["Last check"] == 'make build - "the keel is laid"'
 
 
 def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:
@@ -171,6 +229,46 @@ def test_what_was_deleted_is_neither_changed_nor_a_file() -> None:
     )
     assert file_notes(Files(done)) == [("src/mill.py - changed", True)]
     assert state_lines(Files(done))["Changed"] == "src/mill.py"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git checkout src/boat/keel.py", "git checkout -- .", "git restore src/boat/keel.py"),
+        *("cd x && git reset --hard", "git checkout HEAD -- src", "git stash && git stash drop"),
+    ],
+)
+def test_what_was_reverted_is_not_changed(command: str) -> None:
+    edit = exchange("bash", "", command="sed -i 's/a/b/' src/boat/keel.py")
+    check = exchange("bash", "3 passed", command="pytest src/boat/keel.py")
+    files = Files(deeds(edit, check, exchange("bash", "Updated 1 path", command=command)))
+    assert file_notes(files) == []
+    state = state_lines(files)
+    assert state["Changed"] == ""
+    assert "Last check" not in state
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git checkout keel", "git checkout -b fix/keel.py", "git restore --staged keel.py"),
+        *("git stash && pytest; git stash pop", "git stash list", "git reset keel.py"),
+        "git checkout keel.py && sed -i 's/b/c/' keel.py",
+    ],
+)
+def test_what_was_not_reverted_is_changed(command: str) -> None:
+    edit = exchange("bash", "", command="sed -i 's/a/b/' keel.py")
+    files = Files(deeds(edit, exchange("bash", "ok", command=command)))
+    assert file_notes(files)[0][0].startswith("keel.py - changed")
+    assert state_lines(files)["Changed"] == "keel.py"
+
+
+def test_what_was_committed_before_it_was_reverted_is_changed() -> None:
+    edit = exchange("Edit", "ok", file_path="keel.py", old_string="a", new_string="b")
+    commit = exchange("bash", "[main 1a2b3c4] Fix\n 1 file", command="git commit -am Fix")
+    files = Files(deeds(edit, commit, edit, exchange("bash", "", command="git checkout keel.py")))
+    assert [path for path, _ in file_notes(files)] == ["keel.py - changed"]
+    assert state_lines(files)["Changed, not committed"] == ""
 
 
 def test_a_file_that_an_answer_calls_new_is_created() -> None:

@@ -87,6 +87,35 @@ def test_a_check_that_ran_again_in_a_turn_is_told_once_as_it_ended() -> None:
     assert "1 failed" not in entry
 
 
+def test_what_failed_and_then_worked_is_told_as_it_worked() -> None:
+    def edit(answer: str) -> list[Message]:
+        return exchange("Edit", answer, file_path="keel.c", old_string="a", new_string="b")
+
+    refused = "The user doesn't want to proceed with this tool use."
+    failed = [
+        user("Mend the keel, please"),
+        *exchange("bash", "Exit code 1\nUnknown field: hull", command="gh pr view 5 --json hull"),
+        *exchange("bash", "Exit code 1\nerror: no title", command="gh pr create"),
+        *edit("Error: no match"),
+        *edit("Error: two matches"),
+        *exchange("bash", refused, command="./deploy.sh", failed=True),
+    ]
+    worked = [
+        *exchange("bash", "title: Keel", command="gh pr view 5 --json title"),
+        *edit("ok"),
+        *exchange("bash", "ok", command="./deploy.sh"),
+    ]
+    (entry,) = entries(failed)
+    assert "no match" not in entry
+    for words in ("Unknown field", "no title", "two matches", "rejected by the user"):
+        assert words in entry
+    (entry,) = entries([*failed, *worked])
+    for words in ("Unknown field", "no match", "two matches"):
+        assert words not in entry
+    for words in ("title: Keel", "no title", "rejected by the user", "EDITED keel.c"):
+        assert words in entry
+
+
 def test_a_decision_with_its_reason_stands_on_its_own() -> None:
     told = story(
         [
@@ -128,6 +157,9 @@ def test_calls_that_were_not_read_are_counted() -> None:
     turns = read_turns([user("Do all forty steps of the plan"), *messages], Toolkit(), 10)
     told = list(story_of(turns, 1, rarity_of(turns)))
     assert "30 earlier calls" in entry_text(told)
+    turns = read_turns([user("Do all forty steps of the plan"), *messages], Toolkit(), 39)
+    entry = entry_text(list(story_of(turns, 1, rarity_of(turns))))
+    assert "Noted: 1 earlier call\n" in entry
 
 
 def test_words_that_only_announce_are_known_in_several_languages() -> None:
@@ -206,13 +238,13 @@ def test_commands_read_back_one_by_one_and_those_that_only_looked_are_no_changes
     said = [
         user("Look around, then release it"),
         *exchange("bash", "a.py b.py", command="ls src"),
-        *exchange("bash", "port: 8000; host: here", command="cat conf/a.yaml"),
+        *exchange("bash", "port: 8000; host: here", command="yq . conf/a.yaml"),
         *exchange("bash", "To origin\n main -> main", command="git push"),
     ]
     back = list(read_entry(entries(said)[0], "actions", Rarity(())))
     assert [(each.kind, each.text) for each in back if "|" in each.label] == [
         (StatementKind.LOOK, 'ls src - "a.py b.py"'),
-        (StatementKind.LOOK, 'cat conf/a.yaml - "port: 8000; host: here"'),
+        (StatementKind.LOOK, 'yq . conf/a.yaml - "port: 8000; host: here"'),
         (StatementKind.CHANGE, 'git push: "To origin main -> main"'),
     ]
 

@@ -67,7 +67,7 @@ def test_an_interrupted_turn_says_so_and_the_next_words_are_another() -> None:
 def test_calls_become_deeds_with_their_endings() -> None:
     (deed,) = deeds_of(exchange("bash", "Exit code 2\nboom", command="make"))
     assert deed.action == Action(Family.SHELL, "bash", "make")
-    assert deed.ended == Effect("Exit code 2\nboom", 2, failed=True)
+    assert deed.ended == Effect("boom", 2, failed=True)
     assert deed.failed
     assert not deed.rejected
 
@@ -111,6 +111,19 @@ def test_a_file_that_was_edited_through_words_is_named_by_the_answer() -> None:
         ("/srv/app/loader.py",),
         (),
     ]
+
+
+def test_a_command_in_a_fence_that_was_stopped_or_refused_failed() -> None:
+    def failed(command: str, answer: str) -> bool:
+        said = assistant(f"I do it.\n\n```\n{command}\n```")
+        frame = "(Open file: n/a)\n(Current directory: /boat)\nbash-$"
+        (deed,) = deeds_of([user("Sail."), said, user(f"{answer}\n{frame}"), assistant("So.")])
+        return deed.failed
+
+    assert failed("./sail", "EXECUTION TIMED OUT")
+    assert not failed("./sail", "41 boats")
+    assert failed("edit 1:1\nx\nend_of_edit", "The edit has a syntax error.")
+    assert not failed("edit 1:1\nx\nend_of_edit", "[File: /a.py (1 lines total)]\nFile updated.")
 
 
 def test_the_label_above_the_words_of_a_step_says_nothing() -> None:

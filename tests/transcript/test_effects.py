@@ -29,13 +29,64 @@ def test_exit_codes_are_read_as_agents_write_them(text: str, code: int | None) -
 
 def test_only_a_shell_has_exit_codes() -> None:
     result = ToolResult("1", (Text("Exit code 1"),))
-    assert effect(result, Family.SHELL) == Effect("Exit code 1", 1, failed=True)
+    assert effect(result, Family.SHELL) == Effect("", 1, failed=True)
     assert effect(result, Family.READ) == Effect("Exit code 1")
 
 
 def test_a_result_that_is_an_error_failed() -> None:
     assert effect(ToolResult("1", (Text("x"),), is_error=True), Family.SHELL).failed
     assert effect(ToolResult("1", (Text("x"),), is_error=True), Family.WEB).failed
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "Command aborted",
+        "Command timed out after 120 seconds",
+        "The command 'make' was cancelled because it took more than 30 seconds.",
+        "[Request interrupted by user]",
+        "aborted by user after 3s",
+    ],
+)
+def test_a_command_that_was_stopped_failed(last: str) -> None:
+    assert effect_of_text(f"2 boats counted\n\n{last}\n").failed
+    assert effect_of_text(last).failed
+    assert not effect_of_text(f"{last}\n2 boats counted").failed
+    assert not effect_of_text(f"{last}\nexit status 0").failed
+
+
+def test_a_program_that_tells_of_others_that_were_stopped_did_not_fail() -> None:
+    assert not effect_of_text("ran 9\ncancelled 0").failed
+    assert not effect_of_text("3 of 9 requests timed out").failed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "ERROR:\nNo replacement was performed, the words are not in /boat/keel.c.",
+        "Error: string not found",
+        '{"error": "no such file"}',
+        '{"success": false, "error": "no match"}',
+        "No replacement was performed.",
+        "apply_patch verification failed: no such lines in keel.c",
+        "Failed to edit, could not find the string to replace.",
+    ],
+)
+def test_a_tool_that_answers_with_an_error_failed(answer: str) -> None:
+    assert effect(ToolResult("1", (Text(answer),)), Family.WRITE).failed
+
+
+def test_what_a_file_says_of_errors_is_no_failure_of_reading_it() -> None:
+    def fails(text: str, kind: Family) -> bool:
+        return effect(ToolResult("1", (Text(text),)), kind).failed
+
+    assert fails("Error: no such file", Family.READ)
+    assert not fails("Error: no such boat\n" * 40, Family.READ)
+    assert not fails("Failed boats and how they were mended", Family.READ)
+    assert not fails("1\tError: no such boat", Family.READ)
+    assert not fails('{"error": null, "boats": 3}', Family.OTHER)
+    assert not fails("errors.py was written\nError: none", Family.WRITE)
+    assert not fails("Error: is a word that this page explains", Family.WEB)
 
 
 def test_json_envelopes_are_opened() -> None:
@@ -71,6 +122,39 @@ def test_the_output_of_a_command_stands_without_what_an_agent_tells_of_it(
 
 def test_lines_are_counted_without_the_last_break() -> None:
     assert [Effect(text).lines for text in ("", "\n", "a", "a\n", "a\nb")] == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Exit code 2\nboom",
+        "boom\n\n\nCommand exited with code 2",
+        "boom\n[The command completed with exit code 2.]\n[Current working directory: /boat]\n"
+        "[Python interpreter: /usr/bin/python]\n[Command finished with exit code 2]",
+        "<returncode>2</returncode>\nboom",
+    ],
+)
+def test_what_an_agent_says_of_the_end_of_a_command_is_not_its_output(text: str) -> None:
+    assert effect_of_text(text) == Effect("boom", 2, failed=True)
+
+
+def test_what_a_program_says_of_its_end_stays() -> None:
+    text = (
+        "Finished 9 boats\nExit code 2 means that the keel is missing\ncompleted 9\nexit status 0"
+    )
+    assert effect_of_text(text).text == text.removesuffix("\nexit status 0")
+
+
+def test_a_line_that_announces_an_error_stands_with_the_line_below_it() -> None:
+    text = "CMake Error at Boats.txt:28 (find_keel):\n\n  No file is called keel.cmake.\n-- Stopped"
+    wanted = "CMake Error at Boats.txt:28 (find_keel): No file is called keel.cmake."
+    assert error_line(text) == wanted
+    assert error_line("fatal error:") == "fatal error:"
+
+
+def test_a_warning_is_no_error() -> None:
+    assert error_line("E: No package boat\nW: Some files failed to load.") == "E: No package boat"
+    assert error_line("npm warn the old error: is here") == ""
 
 
 def test_the_last_error_line_names_the_error() -> None:

@@ -61,7 +61,7 @@ def test_a_shell_tells_command_exit_code_and_lines() -> None:
     assert told("terminal", {"command": "x"}, answer) == "terminal: x (exit 2, 3 lines)"
     assert (
         told("Bash", {"command": "x"}, "Exit code 1\nfatal: no repository here")
-        == "Bash: x (exit 1, 2 lines, fatal: no repository here)"
+        == "Bash: x (exit 1, 1 line, fatal: no repository here)"
     )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import InvalidTranscript
 from holdfast.transcript import Media, Message, Role, Synthetic, Text, ToolCall, ToolResult, check
+from holdfast.transcript.effects import STUB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _WORDS = (Text, Media, ToolCall, ToolResult)
 """What a pin keeps of a message."""
-STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
 
 
 def repair(transcript: Transcript) -> Transcript:

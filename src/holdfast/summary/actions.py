@@ -24,6 +24,10 @@ _COMMAND = 150
 _OUTCOME = 140
 _EXCERPT = 220
 _ANSWER = 240
+_WHOLE = 6
+"""Parts of a relative path that is told whole; of others they may be two less."""
+_SHORT = 80
+"""Characters of a file that are its value rather than its text."""
 
 CUT = "…/"
 """Begins a path of which the last parts are told."""
@@ -45,6 +49,14 @@ _LOOKING = frozenset(
 """Commands that look or move, whatever is named after them; `test` asks for a file."""
 _LISTS = re.compile(r"\s*(?:cd [^\s;&]{1,200} ?(?:&&|;)\s{0,4})?(?:ls|find|fd|tree|nl)\b[^;&]*\Z")
 """A command line that lists names or numbers lines, and does nothing else."""
+_HERE = re.compile(r"\s*(?:ls|dir|tree|pwd)(?:\s+-\S+)*\s*")
+"""A listing that names no place."""
+_READER = r"(?:cat|nl|bat|head|tail|sed(?=\s+-n\s))(?:\s+(?:-{1,2}[\w-]+|\d+|(['\"]?)[\d,$]+p\%d))*"
+_READS = re.compile(
+    rf"\s*{_READER % 1}((?:\s+(?!-)[^\s;&|<>()$`*'\"]+)+)(?:\s*\|\s*{_READER % 3})*\s*"
+)
+_LINES = re.compile(r"\b(\d{1,9}),(\d{1,9}|\$)p\b|\bhead\s+-n?\s?(\d{1,9})\b")
+"""A step that shows files or lines of one, as another agent's tool for that does, and which."""
 _CHANGES = re.compile(
     r"\bgit (?:-C \S+ )?(?:push|commit|merge|rebase|reset|checkout|switch|revert|cherry-pick|stash"
     r"|tag|rm|mv|apply|am|clean|worktree|branch -\w)\b"
@@ -67,7 +79,8 @@ _ACTS = re.compile(
     re.IGNORECASE,
 )
 _VERDICT = re.compile(
-    r"[0-9] (?:passed|failed|passing|failing|tests?|errors?|warnings?|issues?|problems?)\b"
+    r"(?<![\d.])\d{1,9} (?:passed|failed|passing|failing|tests?|errors?|warnings?|issues?"
+    r"|problems?)\b"
     r"|^(?:ok|FAIL|PASS|OK|Success|BUILD|Finished)\b|^Tests?:",
     re.MULTILINE,
 )
@@ -84,11 +97,20 @@ _ERRORS = re.compile(
 """What a check prints that failed, where its exit code is not told."""
 _ENDED = re.compile(r" - (?:passed|failed|exit \d+|no result)\b| \(writes ")
 """How the line of a command goes on that did more than look."""
-_STEP = re.compile(r"&&|\|\||[;|\n]")
-_TELLING = re.compile(r"\w{2}")
-_NOISE = re.compile(
-    r" ?(?:2>&1|2>/dev/null|\|\| true)|^cd \S+ ?(?:&&|;) ?|\| ?(?:head|tail)\b[^|;&]*"
+_ADDED = re.compile(
+    r"^[ \t]*(?:Shell cwd was reset to .*|\(?[\w ]{0,60}\b(?:no|any) output\b[.)]{0,2})[ \t]*$"
+    r"|</?tool_use_error>",
+    re.MULTILINE,
 )
+"""What an agent writes below an output, in the place of one, and around an error."""
+_PIPED = re.compile(r"(?<!\|)\|(?!\|)|\|\| ?(?:true|:)")
+_EMPTIED = re.compile(r"\$\(cat\s*\)")
+_STEP = re.compile(r"&&|\|\||[;|\n]")
+_ANNOUNCED = re.compile(r"\A\W{0,8}error\W{0,8}\n", re.IGNORECASE)
+_TELLING = re.compile(r"(?!\s*(?:> |hint:|</?\w[^<>]*>\s*\Z)).*\w")
+"""A line that says something: no echo of a command, no hint of what to do, no tag alone."""
+_ALONE, _ERRORS_ASIDE = re.compile(r"&&|[;\n]"), re.compile(r" ?(?:2>&1|2>/dev/null|\|\| true)")
+_NOISE = re.compile(rf"{_ERRORS_ASIDE.pattern}|^cd \S+ ?(?:&&|;) ?|\| ?(?:head|tail)\b[^|;&]*")
 _DEFINITION = re.compile(
     r"^[ \t+]{0,16}(?:(?:export|default|pub|async|static|public|private|abstract)[ \t]+){0,3}"
     r"(?:def|func|function|class|type|interface|struct|enum|fn|trait|module)[ \t]+"
@@ -166,9 +188,29 @@ def told(deed: Deed) -> ToldAction | None:
 
 
 def short_path(path: str) -> str:
-    """Return the last parts of a long path, by which it is recognized, behind a mark of the cut."""
+    """Return the last parts of a long path, by which it is recognized, behind a mark of the cut.
+
+    A relative path is short as it is, and begins with what tells one package from another.
+    """
     parts = " ".join(path.split()).split("/")
-    return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > 4 else "/".join(parts)
+    most = _WHOLE if parts[0] else _WHOLE - 2
+    return f"{CUT}{'/'.join(parts[-3:])}" if len(parts) > most else "/".join(parts)
+
+
+def shell_reads(deed: Deed) -> dict[str, str]:
+    """Return the files that a command shows, each with its lines; nothing if it does more."""
+    found, action = dict[str, str](), deed.action
+    if action.family is not Family.SHELL or action.files:
+        return found
+    for step in _ALONE.split(_ERRORS_ASIDE.sub("", action.target[:2_000])):
+        if reads := _READS.fullmatch(step):
+            lines = _LINES.search(step)
+            first, last, head = lines.groups() if lines else ("", "", "")
+            shown = f"1-{head}" if head else f"{first}-{last.strip('$')}" if lines else ""
+            found |= dict.fromkeys(reads[2].split(), shown)
+        elif step.split()[:1] not in ([], ["cd"], ["echo"]):
+            return {}
+    return found
 
 
 def is_check(deed: Deed) -> bool:
@@ -186,33 +228,60 @@ def _is_check(command: str) -> bool:
     return False
 
 
-def verdict(deed: Deed) -> tuple[bool, str]:
-    """Return whether a check failed, and the words in which it said how it went.
+def verdict(deed: Deed) -> tuple[str, str]:
+    """Return `PASSED`, `FAILED` or, where nothing tells it, neither, and what the check said of it.
 
     A command whose output runs through another program has that one's exit code, so the verdict
-    is read from the output too.
+    is read from the output. A check that printed nothing found nothing.
     """
-    answer = "" if deed.ended is None else deed.ended.text
+    if deed.ended is None:
+        return "", ""
+    answer, code = _output(deed), deed.ended.exit_code
+    if _PIPED.search(unquoted(deed.action.target[:2_000])):
+        code = None
     # The rulers around a verdict would weigh more than the verdict.
-    lines = (line.strip("=- ") for line in answer[-2_000:].split("\n"))
+    lines = (line.strip("=- ") for line in answer[-2_000:].split("\n") if _TELLING.match(line))
     counted = [line for line in lines if _VERDICT.search(line)]
     failed = deed.failed or any(map(_FAILED.search, counted[-3:]))
     if failed or (not counted and _ERRORS.search(answer[-1_500:])):
-        line = error_line(answer) or next(reversed(counted), "") or key_line(answer)
-        return True, clip_words(line, _OUTCOME)
-    telling = (line for line in reversed(counted) if _COUNTED.search(line))
-    return False, clip_words(next(telling, ""), _OUTCOME)
+        line = error_line(answer) or next(reversed(counted), "") or _ends_of(answer)
+        return FAILED, clip_words(line, _OUTCOME)
+    if counted or code is not None or not answer.strip():
+        telling = (line for line in reversed(counted) if _COUNTED.search(line))
+        return PASSED, clip_words(next(telling, ""), _OUTCOME)
+    return "", key_line(answer)
+
+
+def _output(deed: Deed) -> str:
+    """Return what a call answered without what an agent adds to it."""
+    return "" if deed.ended is None else _ADDED.sub("", deed.ended.text).strip()
+
+
+def ending_of(deed: Deed) -> str:
+    """Return how a check went, as a line goes on."""
+    ending, said = verdict(deed)
+    return f"{ending} {_quoted(said)}" if ending and said else ending or _noted(_quoted(said))
 
 
 def key_line(text: str) -> str:
     """Return the line of an output that says most: its verdict, or its last line."""
-    end = text[-1_200:].strip()
-    verdicts = list(_VERDICT.finditer(end))
-    if verdicts:
-        start = end.rfind("\n", 0, verdicts[-1].start()) + 1
-        return clip_words(end[start:].partition("\n")[0], _OUTCOME)
-    telling = (line for line in reversed(end.split("\n")) if _TELLING.search(line))
-    return clip_words(next(telling, ""), _OUTCOME)
+    telling = [line for line in text[-1_200:].strip().split("\n") if _TELLING.match(line)]
+    verdicts = (line for line in reversed(telling) if _VERDICT.search(line))
+    return clip_words(next(verdicts, telling[-1] if telling else ""), _OUTCOME)
+
+
+def _ends_of(text: str) -> str:
+    """Return an output without an error's name: all of it, or where it says what went wrong.
+
+    That is its first line where a program refuses to begin, and its last where one gives up.
+    """
+    telling = [line.strip() for line in text.split("\n") if _TELLING.match(line)]
+    if len(whole := " ".join(telling)) <= _OUTCOME:
+        return whole
+    first = " ".join(telling[: 2 if telling[0].endswith(":") else 1])
+    if len(first) + len(telling[-1]) > _OUTCOME:
+        return clip_words(first, _OUTCOME)
+    return f"{first} … {telling[-1]}"
 
 
 def _in_editor(deed: Deed) -> Deed:
@@ -231,6 +300,8 @@ def _edit(deed: Deed) -> ToldAction | None:
     target = target or ("the open file" if changes_part and action.content else "")
     if not target:
         return None
+    if deed.ended is None:
+        return ToldAction(StatementKind.LOOK, "EDITED", f"{target} - no result")
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "EDITED", target + failure)
     is_new = not old and not changes_part and not action.content.startswith(_DIFF)
@@ -259,10 +330,18 @@ def _new_lines(content: str, old: str = "") -> str:
     return f"removed: {clip_words(removed, _EXCERPT // 2)}"
 
 
-def _command(deed: Deed) -> ToldAction:
+def _command(deed: Deed) -> ToldAction | None:
     command, ended = deed.action.target, deed.ended
+    if ended is not None and (reads := shell_reads(deed)):
+        files = [f"{short_path(path)}{lines and ':'}{lines}" for path, lines in reads.items()]
+        answer = " ".join(_output(deed)[: 4 * _ANSWER].split())
+        said = _quoted(answer) if len(answer) <= _SHORT else ""
+        line = ", ".join(files[:6]) + (_failure(deed) or _noted(said))
+        return ToldAction(StatementKind.LOOK, "READ", line)
     document = document_in(command)
-    bare = without_documents(command) if document else command
+    # Of a message that is written between `<<EOF` and `EOF`, its title stands for it.
+    title = document.strip().partition("\n")[0]
+    bare = _EMPTIED.sub(lambda _: title, without_documents(command)) if document else command
     shown = clip_words(_NOISE.sub(" ", bare), _COMMAND)
     if ended is None:
         return ToldAction(StatementKind.CHANGE, "RAN", f"{shown} - no result")
@@ -271,16 +350,14 @@ def _command(deed: Deed) -> ToldAction:
         line = f"{commit} {title.strip()} (on {branch})"
         return ToldAction(StatementKind.RESULT, "COMMITTED", line)
     if is_check(deed):
-        failed, said = verdict(deed)
-        line = f"{shown}{FAILED if failed else PASSED}{f' {_quoted(said)}' if said else ''}"
-        return ToldAction(StatementKind.RESULT, "RAN", line)
+        return ToldAction(StatementKind.RESULT, "RAN", shown + ending_of(deed))
     if failure := _failure(deed):
         return ToldAction(StatementKind.RESULT, "RAN", shown + failure)
-    answer = " ".join(ended.text[: 4 * _ANSWER].split())
+    answer = " ".join(_output(deed)[: 4 * _ANSWER].split())
     if len(answer) > _ANSWER:
         # The last name of a listing says nothing of it.
-        answer = "" if _LISTS.match(bare) else key_line(ended.text)
-    detail = "" if "no output)" in answer else _quoted(answer)
+        answer = "" if _LISTS.match(bare) else key_line(_output(deed))
+    detail = _quoted(answer)
     if document and not detail:
         detail = _new_lines(document)
     if deed.action.files or _CHANGES.search(unquoted(command[:2_000])):
@@ -288,6 +365,8 @@ def _command(deed: Deed) -> ToldAction:
         kind = StatementKind.RESULT if _LEAVES.search(command[:2_000]) else StatementKind.CHANGE
         files = ", ".join(short_path(path) for path in deed.action.files[:4] if path not in shown)
         return ToldAction(kind, "RAN", f"{shown}{f' (writes {files})' if files else ''}", detail)
+    if not detail and _HERE.fullmatch(shown):
+        return None
     return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{_noted(detail)}")
 
 
@@ -305,9 +384,11 @@ def _failure(deed: Deed) -> str:
     """Return how a call failed, as a line goes on; nothing where it did not."""
     if not deed.failed or deed.ended is None:
         return ""
-    code, answer = deed.ended.exit_code, deed.ended.text
+    code, answer = deed.ended.exit_code, _output(deed)
     said = "failed" if code is None else f"exit {code}"
-    line = error_line(answer) or key_line(answer)
+    # All that a tool says which did nothing is its error; a program says much beside it.
+    runs = deed.action.family in {Family.SHELL, Family.OTHER}
+    line = (error_line(answer) if runs else "") or _ends_of(_ANNOUNCED.sub("", answer, count=1))
     return f" - {said}: {_quoted(line)}" if line else f" - {said}"
 
 

@@ -20,7 +20,6 @@ from holdfast.redaction.redactor import redact_all
 from holdfast.summary.answer import QUOTES, asks_repeated, joining, see, turns_told, uncovered
 from holdfast.summary.cues import (
     is_lasting,
-    is_question,
     is_said_of,
     is_standing_rule,
     is_value,
@@ -29,8 +28,8 @@ from holdfast.summary.cues import (
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection, most_tokens
-from holdfast.summary.standing import Standing, current, is_concluded
-from holdfast.summary.state import work_of
+from holdfast.summary.standing import Standing, current
+from holdfast.summary.state import steps_of, work_of
 from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
 from holdfast.summary.story import (
     ASSISTANT,
@@ -62,6 +61,7 @@ _OF_CODE, _OF_FILES = 0.1, 0.2
 _TRIES, _CLOSE = 4, 16
 """How often a record is written to fill its budget, and tokens that may be left of it."""
 _ANSWERED = "Answered under Completed Actions:"
+"""How a line begins that records had once, and that says nothing without them."""
 _POINT = re.compile(r" (?=(?:\d{1,2}[.):]|[A-Za-z]\)) )")
 """What stands before a point in the line of a reply."""
 _FOCUS, _HINT = 3.0, 1.1
@@ -75,8 +75,6 @@ class RecordDraft:
     statements: tuple[Statement, ...] = ()
     wholes: Mapping[_Place, tuple[str, int]] = field(default_factory=dict[_Place, tuple[str, int]])
     """Entries that others wrote, and how many statements they have where nothing was left out."""
-    questions: tuple[int, ...] = ()
-    """The entries of the story in which a question of the user is answered."""
     outdated: tuple[str, ...] = ()
     """What users said and took back later."""
     writer: str = ""
@@ -145,10 +143,6 @@ class RecordDraft:
             else:
                 text = entry_text(members) + (f" (see {entry // PLACES})" if entry > 0 else "")
             sections[name].append(text)
-        told = {each.entry for each in chosen if each.label == ASSISTANT}
-        answered = [str(number) for number in self.questions if number in told and number > 0]
-        if answered:
-            sections["resolved"].append(f"{_ANSWERED} {', '.join(answered)}")
         return Record(**{name: tuple(found) for name, found in sections.items()})
 
 
@@ -264,13 +258,8 @@ class _Drafting:
             else each
             for each in statements
         ]
-        questions = [
-            self._begun.get(number, number - len(self._begun))
-            for number, turn in enumerate(self._turns, first)
-            if turn.asks and is_question(turn.asks[-1]) and is_concluded(turn)
-        ]
         weighted = tuple(self._weighted(shown))
-        return RecordDraft(weighted, self._entries.wholes, tuple(questions), tuple(outdated))
+        return RecordDraft(weighted, self._entries.wholes, tuple(outdated))
 
     def _numbered(self, earlier: Sequence[Statement], first: int) -> set[int]:
         """Number the turns that begin or go on in the previous record; return those before it.
@@ -412,10 +401,10 @@ class _Drafting:
         record, checkpoint, entries = self._previous, self._job.previous, self._entries
         deeds = (deed for turn in self._turns for deed in turn.deeds)
         done = (deed for deed in deeds if not deed.failed and not deed.rejected)
-        settled = {" ".join(work) for deed in done for work in work_of(deed)}
+        settled = {work for deed in done for work in work_of(deed)}
         earlier = Origin.EARLIER
         for entry in record.blocked:
-            if not any(work in entry for work in settled):
+            if steps_of(entry.rpartition(' - "')[0])[-1] not in settled:
                 place = "blocked", next(entries.ids), 0, 0.3
                 yield Statement(StatementKind.OPEN, entry, *place, origin=earlier)
         for entry in record.files:

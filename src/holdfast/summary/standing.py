@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from holdfast.summary import cues
-from holdfast.summary.actions import told
+from holdfast.summary.actions import FAILED, told
 from holdfast.summary.choices import titles
 from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
@@ -230,7 +230,8 @@ class Standing:
         notes: dict[str, tuple[str, bool]] = {}
         for line in self._previous.files:
             path, _, note = line.partition(" - ")
-            notes[path] = (line, note.startswith(("changed", "created")))
+            if not self._files.is_gone(path):
+                notes[path] = (line, note.startswith(("changed", "created")))
         for note, changed in file_notes(self._files):
             path = note.partition(" - ")[0]
             # That a file was changed still counts when it is read again.
@@ -242,9 +243,17 @@ class Standing:
             yield self._alone(kind, note, "files", density / (1 + newer / _NEWEST_FILES))
 
     def blocked(self) -> Iterator[Statement]:
-        """Yield what failed and has not worked since."""
+        """Yield what failed and has not worked since, nor was left behind when other work went on.
+
+        What a turn with a reply ended with stays until it works: the reply says so. Of one without
+        a reply, the next one that is concluded leaves it behind.
+        """
         for line, place in failures(self._deeds):
-            yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
+            later = [turn for turn in self._fresh if turn.place > place]
+            turn = self._fresh[-len(later) - 1]
+            went_on = filter(is_concluded, later if turn.reply is None else [turn])
+            if not any(_worked(each, place) for each in went_on):
+                yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
 
     def _under_way(self) -> Iterator[Statement]:
         """Yield how far the newest request is: answered, answered by a question, or begun."""
@@ -423,6 +432,13 @@ def is_concluded(turn: Turn) -> bool:
     last = units(turn.reply.text)[-1:] if turn.reply else []
     is_answer = bool(last) and not narrates(last[0]) and not cues.is_question(last[0])
     return is_answer and not _puts_off(turn)
+
+
+def _worked(turn: Turn, after: int) -> bool:
+    """Say whether something was changed or tested with success after a message of the turn."""
+    later = (deed for deed in turn.deeds if deed.place > after and not deed.failed)
+    lines = (line for line in map(told, later) if line is not None)
+    return any(line.kind is not StatementKind.LOOK and FAILED not in line.line for line in lines)
 
 
 def _puts_off(turn: Turn) -> bool:

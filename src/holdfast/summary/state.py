@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from functools import reduce
 from itertools import dropwhile
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
-from holdfast.summary.actions import COMMIT, CUT, is_check, short_path, verdict
+from holdfast.summary.actions import (
+    COMMIT,
+    CUT,
+    FAILED,
+    PASSED,
+    ending_of,
+    is_check,
+    shell_reads,
+    short_path,
+    verdict,
+)
 from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 
@@ -20,6 +32,7 @@ _RECENT, _FAILURES, _LISTED, _ANSWER = 160, 8, 8, 200
 """How many deeds are looked at, failures and files told, and characters that say a file is new."""
 
 _CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
+_WHOLE = re.compile(r"[/~]|[A-Za-z]:")
 _RESET = re.compile(r"\bcwd was reset to (\S{1,200})")
 _GIT = re.compile(r"(?:^|[\s;&|(])(?:git|gh)\s")
 _BRANCH = re.compile(
@@ -32,6 +45,9 @@ _ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
 _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
 _PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
 _DELETES = re.compile(r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+(?:-{1,2}[\w-]+\s+)*([^;&|\n)]{1,400})")
+_REVERTS = re.compile(
+    r"\bgit\b(?: -C \S{1,200})? (checkout|restore|reset --hard|stash)\b([^;&|\n]{0,400})"
+)
 _STEPS = re.compile(r"&&|\|\||[;\n]")
 _CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
 """Of files where nobody was seen to commit anything, and where somebody was."""
@@ -41,6 +57,11 @@ _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
 _LOOKING = frozenset({"ls", "cat", "head", "tail", "find", "rg", "grep", "wc", "stat", "tree"})
 """Commands that look, and block nobody where there is nothing to see."""
+_NESTED = frozenset({"gh", "glab", "aws", "az", "gcloud", "docker", "kubectl", "terraform"})
+"""Commands that are told by two words more."""
+_RUNS = (["-m"], ["run"], ["exec"])
+"""What stands between a program and what it runs."""
+_FILE = re.compile(r"(?:[\w.-]{1,100}/){0,20}[\w.-]{1,100}\.[A-Za-z]\w{0,7}\b")
 _CREATED = re.compile(r"(?im)\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ")
 
 
@@ -58,32 +79,46 @@ class Files:
         self.unchecked = _parted(known.get(_UNCHECKED, ""))
         """Files that no check followed, each with the commit that has it, if any."""
         self.unpushed = dict.fromkeys(filter(None, known.get(_UNPUSHED, "").split(", ")))
+        self.gone: list[str] = []
+        """What was deleted or reverted and was not written again."""
+        self._stashed: dict[str, str] = {}
+        self._committed: set[str] = set()
         self._staged: list[str] = []
         for deed in deeds:
             action, answer = deed.action, deed.ended.text if deed.ended else ""
             checks = is_check(deed)
-            if deed.failed and not checks:
+            if deed.ended is None or (deed.failed and not checks):
                 continue
             changes = action.family is not Family.READ
             for path in action.files:
                 edits, lines = self.touched.pop(path, (0, ""))
                 self.touched[path] = (edits + changes, action.scope or lines)
+                if changes and self.gone:
+                    self.gone = [each for each in self.gone if not _is_among(path, [each])]
                 if changes and _CREATED.search(answer[:_ANSWER]):
                     self.created.add(path)
                 for pending in (self.uncommitted, self.unchecked) if changes else ():
                     pending.pop(short_path(path), None)
                     pending[short_path(path)] = ""
+            for path, lines in shell_reads(deed).items() if not deed.failed else ():
+                whole = next((each for each in self.touched if each.endswith(f"/{path}")), path)
+                edits, known_lines = self.touched.pop(whole, (0, ""))
+                self.touched[whole] = (edits, lines or known_lines)
             if checks:
                 self.unchecked.clear()
             if action.family is Family.SHELL and not deed.failed:
-                self._record(action.target[:2_000], answer[:4_000])
+                self._record(deed, action.target[:2_000], answer[:4_000])
 
-    def _record(self, command: str, answer: str) -> None:
-        """Follow what a command deleted, and did to the history of the repository."""
-        for deleted in _DELETES.findall(command):
-            for files in (self.touched, self.uncommitted, self.unchecked):
-                for path in [path for path in files if _is_among(path, deleted.split())]:
-                    del files[path]
+    def _record(self, deed: Deed, command: str, answer: str) -> None:
+        """Follow what a command deleted, took back, and did to the history of the repository."""
+        for deleting in _DELETES.finditer(command):
+            self._give_up(deleting[1].split(), _written_in(deed, command[deleting.end() :]))
+        for reverting in _REVERTS.finditer(command) if "git" in command else ():
+            verb, words = reverting[1], reverting[2].split()
+            if verb == "stash":
+                self._stash(words)
+            else:
+                self._revert(verb, words, _written_in(deed, command[reverting.end() :]))
         for added in _ADDS.findall(command):
             self._staged += added.split()
         if found := _COMMITS.search(command):
@@ -91,6 +126,7 @@ class Files:
             staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
             for path in [path for path in self.uncommitted if _is_among(path, staged)]:
                 del self.uncommitted[path]
+                self._committed.add(path)
                 if path in self.unchecked:
                     self.unchecked[path] = made[-1][1] if made else "committed"
             self.unpushed |= {commit: None for _, commit, _ in made}
@@ -99,6 +135,55 @@ class Files:
             self.uncommitted.clear()
         if _PUSHES.search(command):
             self.unpushed.clear()
+
+    def is_gone(self, path: str) -> bool:
+        """Say whether a file was deleted or reverted, and not written again."""
+        return _is_among(path, self.gone)
+
+    def tests_gone(self, command: str) -> bool:
+        """Say whether a command names a file that was deleted or reverted since."""
+        return bool(self.gone) and any(map(self.is_gone, _FILE.findall(command)))
+
+    def _revert(self, verb: str, words: Sequence[str], kept: Sequence[str]) -> None:
+        """Forget what was changed and neither committed nor kept."""
+        named = [word for word in words if not word.startswith("-")]
+        if verb == "checkout" and "--" not in words:
+            # What has neither a dot nor a folder is a branch.
+            is_new = "-b" in words or "-B" in words
+            named = [word for word in named if not is_new and ("." in word or "/" in word)]
+        elif verb == "restore" and "--staged" in words:
+            named = []
+        elif verb == "reset --hard":
+            named = ["*"]
+        back = [path for path in self.uncommitted if _is_among(path, named)]
+        back = [path for path in back if not _is_among(path, kept)]
+        for path in back:
+            del self.uncommitted[path]
+        # What was committed before is changed all the same.
+        self._give_up([path for path in back if path not in self._committed], kept)
+
+    def _stash(self, words: Sequence[str]) -> None:
+        """Follow what was put aside, and whether it came back."""
+        if words[:1] in (["pop"], ["apply"]):
+            self.uncommitted |= self._stashed
+        elif words[:1] == ["drop"]:
+            self._give_up([*self._stashed], ())
+        elif not words or words[0] in {"push", "save"} or words[0].startswith("-"):
+            self._stashed, self.uncommitted = self.uncommitted, {}
+
+    def _give_up(self, named: Sequence[str], kept: Sequence[str]) -> None:
+        """Forget files that were deleted or reverted, but for what was kept or committed before."""
+        named = [each.removeprefix(CUT) for each in named]
+        for files in (self.touched, self.uncommitted, self.unchecked):
+            for path in [path for path in files if _is_among(path, named)]:
+                if not _is_among(path, kept):
+                    del files[path]
+        self.gone += named
+
+
+def _written_in(deed: Deed, command: str) -> list[str]:
+    """Return the files of a deed that the rest of its command writes."""
+    return [path for path in deed.action.files if path.rpartition("/")[2] in command]
 
 
 def _is_among(path: str, staged: Sequence[str]) -> bool:
@@ -133,10 +218,8 @@ def state_lines(files: Files) -> dict[str, str]:
         answer = deed.ended.text[:4_000]
         if "\n[" in f"\n{answer}" and _GIT.search(command):
             commits += [f"{commit} {title.strip()}" for _, commit, title in COMMIT.findall(answer)]
-        if "Last check" not in found and is_check(deed):
-            failed, line = verdict(deed)
-            ended = ("failed" if failed else "passed") + (f' "{line}"' if line else "")
-            found["Last check"] = f"{clip_words(deed.action.target, 100)} - {ended}"
+        if "Last check" not in found and is_check(deed) and not files.tests_gone(command):
+            found["Last check"] = f"{clip_words(deed.action.target, 100)}{ending_of(deed)}"
     if commits:
         found["Commits"] = "; ".join(commits[:3])
     found = {**known, **_whereabouts(recent, known), **found}
@@ -163,7 +246,8 @@ def _parted(line: str) -> dict[str, str]:
 def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, str]:
     """Return the directory of the newest command, and the branch that git named last there.
 
-    Output of anything else may talk about anybody's branches.
+    Output of anything else may talk about anybody's branches. Where a relative path leads depends
+    on whether an agent's shell remembers where it was, which nobody says.
     """
     here = known.get("Directory", "")
     named = [(here, known.get("Branch", ""))]
@@ -171,7 +255,8 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
         if deed.action.family is not Family.SHELL:
             continue
         command = deed.action.target[:2_000]
-        here = deed.beside or next(reversed(_CD.findall(command)), here)
+        moved = reduce(join, [deed.beside, *(path.strip("'\"") for path in _CD.findall(command))])
+        here = normpath(moved) if _WHOLE.match(moved) else here
         answer = "" if deed.ended is None else deed.ended.text
         is_likely = "branch" in answer[:4_000] or "\n[" in f"\n{answer[:4_000]}"
         if is_likely and _GIT.search(command) and (found := _BRANCH.findall(answer[:4_000])):
@@ -190,17 +275,22 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
     """Return recent failures with their errors that no later success resolved, oldest first.
 
-    A later failure of the same work replaces an earlier one. Each comes with its message.
+    A later failure of the same work replaces an earlier one, and a check of a file that passed
+    resolves what failed with that file, whatever ran it. Each comes with its message.
     """
-    settled: set[tuple[str, ...]] = set()
+    settled, proven = set[tuple[str, ...]](), set[str]()
     found: list[tuple[str, int]] = []
     for deed in reversed(deeds[-_RECENT:]):
         if deed.ended is None:
             continue
-        work = work_of(deed)
-        failed, line = verdict(deed) if is_check(deed) else (deed.failed, "")
+        work, named = work_of(deed), _FILE.findall(deed.action.target[:2_000])
+        ending, line = verdict(deed) if is_check(deed) else ("", "")
+        failed = deed.failed or ending == FAILED
         error = (line or error_line(deed.ended.text)) if failed else ""
-        if error and work[-1] not in settled and not all(each[0] in _LOOKING for each in work):
+        if ending == PASSED:
+            proven.update(named)
+        is_settled = work[-1] in settled or not proven.isdisjoint(named)
+        if error and not is_settled and not all(each[0] in _LOOKING for each in work):
             told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
             found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
@@ -208,20 +298,24 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
 
 
 def work_of(deed: Deed) -> list[tuple[str, ...]]:
-    """Return what makes two deeds attempts at the same thing: the steps of a command, or a target.
-
-    A step is its first words, since its options change from one attempt to the next.
-    """
+    """Return what makes two deeds attempts at the same: the steps of a command, or a target."""
     target = deed.action.target
-    if deed.action.family is not Family.SHELL:
-        return [(target,)]
+    return steps_of(target) if deed.action.family is Family.SHELL else [(target,)]
+
+
+def steps_of(command: str) -> list[tuple[str, ...]]:
+    """Return the steps of a command line, by which another attempt at the same thing is known.
+
+    A step is its first words without options, which change from one attempt to the next.
+    """
     steps: list[tuple[str, ...]] = []
-    for part in _STEPS.split(target[:2_000].partition("<<")[0]):
-        words = [*dropwhile(lambda word: "=" in word, part.partition("|")[0].split())]
-        is_runner = len(words) > 1 and (words[1].startswith("-") or words[1] in {"run", "exec"})
+    for part in _STEPS.split(command[:2_000].partition("<<")[0]):
+        said = dropwhile(lambda word: "=" in word, part.partition("|")[0].split())
+        words = [word for word in said if word == "-m" or not word.startswith("-")]
+        is_longer = words[1:2] in _RUNS or (words and words[0] in _NESTED)
         if words and words[0] not in _ASIDE:
-            steps.append(tuple(words[: 3 if is_runner else 2]))
-    return steps or [(target,)]
+            steps.append(tuple(words[: 3 if is_longer else 2]))
+    return steps or [(command,)]
 
 
 def file_notes(files: Files) -> list[tuple[str, bool]]:
@@ -229,8 +323,7 @@ def file_notes(files: Files) -> list[tuple[str, bool]]:
     notes: list[tuple[str, bool]] = []
     for path, (edits, lines) in files.touched.items():
         made = path in files.created
-        times = f" {edits - made} times" if edits - made > 1 else ""
-        told = ["created"] * made + [f"changed{times}"] * (edits > made)
+        told = ["created"] * made + ["changed"] * (edits > made)
         read = f"read, lines {lines}" if lines else "read"
         notes.append((f"{path} - {', '.join(told) or read}", edits > 0))
     return notes

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.summary.actions import PASSED, is_check, only_looked, told
+from holdfast.summary.actions import FAILED, is_check, only_looked, told
 from holdfast.summary.choices import titles
 from holdfast.summary.claims import claim_in
 from holdfast.summary.cues import (
@@ -69,6 +69,7 @@ _RAN = re.compile(r'(?<="); ')
 _LINE = re.compile(r"^(?:[^\S\n]*(?:```|~~~).*\n(?:.*\n)*?[^\S\n]*(?:```|~~~).*|.*)$", re.MULTILINE)
 """A line of an entry, or a whole block of code."""
 _BEGINNING = 80
+_Work: TypeAlias = tuple[str, ...]
 _SETTLES = re.compile(r"(?:i|we)(?:'ll| will) (?:use|keep|go with|stay with)\b", re.IGNORECASE)
 _NARRATION = re.compile(
     r"(?:(?:now|ok|okay|great|perfect|good|excellent|alright|next|first|then|so)[,.!:]? )*"
@@ -100,6 +101,30 @@ def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Stat
         yield from _Telling(turn, number, rarity, works=works).statements(after)
 
 
+def _outdated(turn: Turn) -> set[int]:
+    """Return the places of steps that a later attempt at the same tells better.
+
+    Of a check that ran several times the last run tells how it ended, of edits of a file that
+    failed the last one, and nothing of what failed and then worked.
+    """
+    found, tested, failed, worked = set[int](), set[_Work](), set[_Work](), set[_Work]()
+    for at, step in reversed(list(enumerate(turn.steps))):
+        if not isinstance(step, Deed) or step.ended is None or step.rejected:
+            continue
+        work = work_of(step)
+        last = work[-1]
+        if is_check(step):
+            found |= {at} if last in tested else set()
+            tested.add(last)
+        elif step.failed:
+            is_edit = step.action.family is Family.WRITE
+            found |= {at} if last in worked or (is_edit and last in failed) else set()
+            failed.add(last)
+        if not step.failed:
+            worked.update(work)
+    return found
+
+
 class _Telling:
     """The statements of one turn."""
 
@@ -117,17 +142,13 @@ class _Telling:
             named = titles(turn.chosen)
             yield self._one(StatementKind.DECISION, named, 1.0, _CHOSEN, turn.place)
         if turn.older:
-            yield self._one(StatementKind.LOOK, f"{turn.older} earlier calls", 1.0, NOTED)
-        checks = {
-            at: work_of(step)[-1]
-            for at, step in enumerate(turn.steps)
-            if isinstance(step, Deed) and is_check(step)
-        }
-        # Of a check that ran several times in the turn the last run tells how it ended.
-        last = {work: at for at, work in checks.items()}
+            yield self._one(
+                StatementKind.LOOK, f"{turn.older} earlier call{'s' * (turn.older > 1)}", 1.0, NOTED
+            )
+        outdated = _outdated(turn)
         for at, step in enumerate(turn.steps):
             if isinstance(step, Deed):
-                if at not in checks or last[checks[at]] == at:
+                if at not in outdated:
                     yield from self._deed(step)
             elif step is not reply:
                 for unit in units(step.text):
@@ -200,7 +221,7 @@ class _Telling:
         reply = self._turn.reply
         if line.verb == "COMMITTED" and reply and line.line.partition(" ")[0] in reply.text:
             density *= 0.3
-        if f"{PASSED} " in f"{line.line} ":
+        if is_check(deed) and FAILED not in line.line:
             # The newest check is told of the state; what was right before, its turn's words tell.
             density *= 0.75
         yield self._one(line.kind, line.line, density, label, deed.place)

@@ -23,8 +23,8 @@ from holdfast.summary.choices import BACK, chosen
 from holdfast.summary.tracing import letters
 from holdfast.transcript import Role, ToolCall, said_at
 from holdfast.transcript.blocks import is_answer, is_output, output_in, shell_blocks
-from holdfast.transcript.effects import Effect, Family, effect, effect_of_text
-from holdfast.transcript.toolkit import Action, Toolkit, fields_of, opening
+from holdfast.transcript.effects import STUB, Effect, Family, effect, effect_of_text
+from holdfast.transcript.toolkit import Action, Toolkit, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -96,11 +96,6 @@ def document_in(command: str) -> str:
     return re.split(rf"^\s*{re.escape(found[1])}\s*$", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
-_BESIDE = {
-    Family.SHELL: ("workdir", "cwd"),
-    Family.WRITE: ("old_string", "old_str", "oldText", "old_text", "oldString", "search"),
-}
-"""Arguments in which tools are told where to run, and what to replace."""
 _GIST, _CHARACTERS = 400, 160_000
 _TARGET, _WRITTEN = (2_000, 2_000, 0), (4_000, 4_000, 0)
 _ANSWER, _BEGINNING = (3_500, 2_000, 1_500), 400
@@ -223,6 +218,7 @@ def read_turns(  # noqa: PLR0913 - what is read, how closely, and what is known 
         for message in messages[first:]
         if message.role is not Role.ASSISTANT
         for result in message.results
+        if result.text != STUB
     }
     turns, older = [Turn(0)], [0]
     said = deque(islice(before, BACK), maxlen=BACK)
@@ -299,23 +295,22 @@ def _steps(
         yield Remark(words, index, acts or bool(calls))
     for call in calls if results is not None else ():
         action = toolkit.action(call)
-        keys = _BESIDE.get(action.family, ())
-        is_beside = any(f'"{key}"' in call.arguments for key in keys)
-        fields = fields_of(call.arguments) if is_beside or action.family is Family.PLAN else {}
         if action.family is Family.SHELL and not action.files:
             action = replace(action, files=written_files(action.target))
-        elif action.family is Family.PLAN and isinstance(plan := fields.get("plan"), str):
-            action = replace(action, content=plan)
-        beside = next((told for key in keys if isinstance(told := fields.get(key), str)), "")
         result = results.get(call.id) if results else None
-        yield Deed(action, result and effect(result, action.family), beside, index)
+        yield Deed(action, result and effect(result, action.family), action.beside, index)
     if calls or results is None or "```" not in text:
         return
     answer = _answer(messages, index, is_output)
     for command in shell_blocks(text, unnamed=True)[-1:] if answer else ():
-        ended = effect_of_text(answer)
+        ended, shown = effect_of_text(answer), output_in(answer)
+        if ended.exit_code is None:
+            # An agent writes below the last line, in which it says that it stopped a command.
+            ended = effect_of_text(shown)
         files = written_files(command)
         is_edit = command.startswith(_EDITS) and _UPDATED in ended.text
+        if command.startswith(_EDITS) and not is_edit:
+            ended = replace(ended, failed=True)
         if not files and (is_edit or command.startswith("create ")):
             # Only the answer of an editor names the file that its command changed.
             files = tuple(_OPEN_FILE.findall(ended.text)[:1])

@@ -35,6 +35,9 @@ class Family(StrEnum):
     OTHER = "other"
 
 
+STUB = "[no result in the window: the call was interrupted or its result is in the summary]"
+"""What stands for the result of a call that has none, where a provider wants one."""
+
 # Whole names, without case, separators and server prefixes.
 _NAMES: dict[Family, str] = {
     Family.SHELL: """
@@ -116,6 +119,8 @@ def family(name: str) -> Family:
     return Family.OTHER
 
 
+_SPEAKING = frozenset({Family.READ, Family.WRITE, Family.OTHER})
+"""Families whose answers begin with the tool's own words where it failed."""
 _END = 600
 _WIDEST = 300
 
@@ -132,12 +137,13 @@ _EXIT_STEMS, _BEFORE_STEM = ("xit", "eturn", "finished", "completed"), 12
 """What every match has one of, after fewer characters than these."""
 # A line that reports a failure, in the words that programs use whatever their user speaks.
 _ERROR = re.compile(
-    r"\b\w*(?:Error|Exception|Panic)\b|\b(?:error|fatal|panic|failed|failure|denied|FAIL)\b\W"
-    r"|not found|No such file|cannot |E {3}",
+    r"\b\w*(?:Error|Exception|Panic)\b"
+    r"|\b(?:error|ERROR|fatal|panic|failed|failure|denied|FAIL)\b\W"
+    r"|not found|No such file|cannot |E {3}|^E: ",
 )
 _ERROR_WORDS = (
     *("Error", "Exception", "Panic", "error", "fatal", "panic", "failed", "failure", "denied"),
-    *("FAIL", "not found", "No such file", "cannot ", "E   "),
+    *("ERROR", "FAIL", "not found", "No such file", "cannot ", "E   ", "E: "),
 )
 """What every match holds one of: to look for them costs a tenth of trying the pattern."""
 _RUNNERS = re.compile(
@@ -146,7 +152,35 @@ _RUNNERS = re.compile(
     r"|##\[error\]|Error: Process completed with exit code|Command exited with code|Found \d+ error"
 )
 """How lines begin in which a runner says that what it ran has failed."""
+_WARNS = re.compile(r"W: |(?:npm )?(?:warn|warning)\b", re.IGNORECASE)
 _LOCATED = re.compile(r"\S{1,200}?[:(]\d{1,6}(?:[:,]\d{1,6})?\)?:? (?:- )?(?:fatal|error)\b")
+_STATUS = re.compile(
+    r"\W{0,8}(?:(?:the |shell )?(?:command|process|script|program) )?"
+    r"(?:exit(?:ed)?|return|finished|completed)\b[^\n]{0,24}?(?:code|status)"
+    r"\W{0,4}-?\d{1,10}\W{0,4}"
+    r"|<returncode>-?\d{1,10}</returncode>"
+    r"|\[(?:Current working directory|Python interpreter): .*\]",
+    re.IGNORECASE,
+)
+"""A line above or below an output that only tells how the command ended, and where."""
+_STOPPED = re.compile(
+    r"\W{0,4}(?:(?:(?:the|this|your|last|shell|tool) ){0,3}"
+    r"(?:command|execution|process|request|call|operation)\b.{0,200}?\b)?"
+    r"(?:aborted|interrupted|cancell?ed|timed out|killed)\b(?!:? ?\d)",
+    re.IGNORECASE,
+)
+"""How the last line begins of a command that somebody or a clock stopped, as agents write it."""
+_REFUSED = re.compile(
+    r"\s{0,8}\W{0,3}error\s{0,4}(?::|$)|\{\s{0,8}\"(?:error\":\s{0,4}\"[^\"]|success\":\s{0,4}false)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""How the answer of a tool begins that did not do what it was called for."""
+_NOT_WRITTEN = re.compile(
+    r"\W{0,8}(?:error|failed|failure|no (?:replacement|match|change)|could ?n[o']t|cannot|can't"
+    r"|unable|invalid)\b|[^\n]{0,40}\bfailed:",
+    re.IGNORECASE,
+)
+"""How it begins where a file was to be changed; what a file holds may begin with any word."""
 _ENVELOPES = ("output", "stdout", "content", "result")
 _PREAMBLE = re.compile(
     r"(?:Command: (?:[^\n]{0,2000}\n){1,40}?)?"
@@ -179,18 +213,30 @@ class Effect(Struct, frozen=True, gc=False):
 def effect(result: ToolResult, kind: Family) -> Effect:
     """Return what the result says about its call.
 
-    Only a shell reports exit codes: a file that was read may talk about anybody's.
+    Only a shell reports exit codes: a file that was read may talk about anybody's. Such a file
+    may also begin with an error, but what a tool says when it fails is short.
     """
     if kind is not Family.SHELL:
-        return Effect(_opened(result.text), failed=result.is_error)
+        text = result.text
+        is_own = kind is not Family.READ or len(text) <= _END
+        refused = is_own and kind in _SPEAKING and _REFUSED.match(text) is not None
+        refused = refused or (kind is Family.WRITE and _NOT_WRITTEN.match(text) is not None)
+        return Effect(_opened(text), failed=refused or result.is_error)
     read = effect_of_text(result.text)
     return Effect(read.text, read.exit_code, failed=read.failed or result.is_error)
 
 
 def effect_of_text(text: str) -> Effect:
     """Return what a shell's answer says about its command, from its words alone."""
-    code = _exit_code(text)
-    return Effect(_between(_opened(text)), code, failed=code is not None and code != 0)
+    code, output = _exit_code(text), _between(_opened(text))
+    if code is None:
+        last = output[-_WIDEST:].rstrip().rpartition("\n")[2]
+        return Effect(output, failed=_STOPPED.match(last) is not None)
+    first, _, rest = output.partition("\n")
+    output = rest if _STATUS.fullmatch(first) else output
+    while _STATUS.fullmatch((parts := output.rpartition("\n"))[2]):
+        output = parts[0].rstrip("\n")
+    return Effect(output, code, failed=code != 0)
 
 
 def error_line(text: str) -> str:
@@ -203,12 +249,19 @@ def error_line(text: str) -> str:
     for end in (text[-4 * _END :], text[: 4 * _END]):
         there = [word for word in _ERROR_WORDS if word in end]
         found = ""
+        below = ""
         for line in reversed(end.split("\n")) if there else ():
             stripped = line.strip()
+            after, below = below, stripped or below
             if len(stripped) > 5 and any([word in stripped for word in there]):
                 beginning = stripped[:_WIDEST]
+                if beginning.endswith(":"):
+                    # What announces an error says less than the line below it.
+                    beginning = f"{beginning} {after}"[:_WIDEST].strip()
                 if _RUNNERS.match(beginning):
                     added = added or beginning
+                elif _WARNS.match(beginning):
+                    continue
                 elif found and not _LOCATED.match(beginning):
                     break
                 elif _ERROR.search(beginning):

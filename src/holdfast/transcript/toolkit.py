@@ -67,6 +67,8 @@ _CONTENT = (
     *("content", "new_string", "new_str", "file_text", "newText", "contents", "text"),
     "replace",
 )
+_PLACES = ("workdir", "cwd")
+_OLD = ("old_string", "old_str", "oldText", "old_text", "oldString", "search")
 _PLAN = ("todos", "plan", "items", "subject", "status")
 _START = ("offset", "start_line", "line_start", "startLine", "StartLine")
 _END = ("end_line", "line_end", "endLine", "EndLine")
@@ -87,6 +89,8 @@ class Action(Struct, frozen=True, gc=False):
     """The files that were read or written."""
     content: str = ""
     """What was written."""
+    beside: str = ""
+    """Where a command runs, or what an edit takes away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,8 @@ class Toolkit:
         match kind:
             case Family.SHELL:
                 command = _first(arguments, _COMMAND)
-                return Action(kind, tool, command, files=patched_files(command))
+                place = _first(arguments, _PLACES)
+                return Action(kind, tool, command, files=patched_files(command), beside=place)
             case Family.READ:
                 path = _first(arguments, _PATH) or _first(arguments, ("input",))
                 paths = arguments.get("paths") or arguments.get("file_paths")
@@ -123,8 +128,9 @@ class Toolkit:
                 patch = _first(arguments, ("patch", "input", "diff"))
                 path = _first(arguments, _PATH)
                 files = (path,) if path else patched_files(patch)
-                content = _first(arguments, _CONTENT) or patch
-                return Action(kind, tool, path or " ".join(files), files=files, content=content)
+                old, new = _replaced(arguments)
+                target = path or " ".join(files)
+                return Action(kind, tool, target, files=files, content=new or patch, beside=old)
             case Family.SEARCH:
                 pattern = _first(arguments, _PATTERN)
                 places = (_words(arguments.get(key)) for key in _SCOPE)
@@ -143,7 +149,8 @@ class Toolkit:
         if not about:
             named = ((key, flat(_words(each), 80, self.redact)) for key, each in arguments.items())
             about = ", ".join(f"{key}={text}" for key, text in named if text)
-        return Action(kind, tool, about)
+        plan = arguments.get("plan") if kind is Family.PLAN else ""
+        return Action(kind, tool, about, content=plan if isinstance(plan, str) else "")
 
     def describe(self, call: ToolCall, result: ToolResult | None) -> str:
         """Return one informative line about the call and how it went."""
@@ -225,6 +232,17 @@ def patched_files(text: str) -> tuple[str, ...]:
             if path != "/dev/null":
                 found[path] = None
     return tuple(found)
+
+
+def _replaced(arguments: Mapping[str, object]) -> tuple[str, str]:
+    """Return what an edit takes away and what it puts there, in one place or in several."""
+    edits = arguments.get("edits")
+    several = cast("list[object]", edits) if isinstance(edits, list) else []
+    places = [cast("dict[str, object]", each) for each in several if isinstance(each, dict)]
+    old, new = (
+        [_first(place, keys) for place in places or [arguments]] for keys in (_OLD, _CONTENT)
+    )
+    return "\n".join(filter(None, old)), "\n".join(filter(None, new))
 
 
 def _arguments(text: str) -> dict[str, object]:
