@@ -389,9 +389,10 @@ class _Drafting:
                 heads = each.label == USER and each.entry == headless
                 yield replace(each, is_head=True) if heads else each
                 headless = 0 if heads else headless
-            lasts = kind is StatementKind.VALUE or not stays or is_lasting(each.text)
             # The record before this one tells what still holds of earlier words.
-            if kind is not each.kind and lasts and at >= self._job.fresh:
+            if kind is each.kind or at < self._job.fresh:
+                continue
+            if kind is StatementKind.VALUE or not stays or is_lasting(each.text):
                 place = section, next(self._entries.ids), each.order, each.density
                 shown = at if at >= self._job.head else -1
                 yield Statement(kind, each.text, *place, message=shown)
