@@ -1118,6 +1118,14 @@ def test_what_was_worked_on_is_told_as_the_ask_of_its_turn(
     assert record.constraints == tuple(each or ask for each in rules)
 
 
+def test_what_was_worked_on_may_stand_before_a_word_that_only_says_go_on() -> None:
+    ask = "A queued line must not be wider than the window, look into it"
+    work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
+    record = told([user("/pier"), user(ask), user("continue"), *work, assistant("It is done.")])
+    assert ask in record.actions[0]
+    assert record.constraints == (ask,)
+
+
 def test_a_rule_that_nobody_worked_on_is_told_as_a_rule_alone() -> None:
     record = told([user("The suite must stay under a minute."), assistant("Good.")])
     assert record.constraints == ("The suite must stay under a minute.",)

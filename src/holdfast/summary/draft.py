@@ -37,6 +37,7 @@ from holdfast.summary.story import (
     USER,
     announces,
     entry_text,
+    is_thin,
     read_entry,
     story_of,
 )
@@ -369,7 +370,7 @@ class _Drafting:
         what was worked on. It is a rule besides where it says that it holds for good.
         """
         opening = next((turn.place for turn in self._turns if turn.asks), -1)
-        whole, headless = self._job.whole, 0
+        whole, headless, unasked = self._job.whole, 0, dict[int, bool]()
         for each in story:
             at, kind, section = each.message, each.kind, "constraints"
             # Rules in a long message may be those of a document.
@@ -378,12 +379,15 @@ class _Drafting:
                     kind = StatementKind.CONSTRAINT
                 elif is_value(each.text):
                     kind, section = StatementKind.VALUE, "critical"
-            stays = kind is each.kind
-            if not stays and each.is_head:
-                turn = self._turns[each.entry - first]
-                asked = any(not is_said_of(unit) for ask in turn.asks for unit in units(ask))
-                stays = not asked and (turn.older > 0 or any(True for _ in turn.deeds))
-                headless = 0 if stays else each.entry
+            if not (stays := kind is each.kind):
+                if each.entry not in unasked:
+                    turn = self._turns[each.entry - first]
+                    said = (unit for ask in turn.asks for unit in units(ask))
+                    asked = any(not (is_thin(unit) or is_said_of(unit)) for unit in said)
+                    unasked[each.entry] = turn.acts and not asked
+                stays, unasked[each.entry] = unasked[each.entry], False
+                if each.is_head:
+                    headless = 0 if stays else each.entry
             is_told = each.label == USER and not each.is_head and letters(each.text) in task
             if stays and not is_told:
                 heads = each.label == USER and each.entry == headless

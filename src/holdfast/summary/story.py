@@ -95,7 +95,7 @@ def announces(entry: str) -> bool:
 
 def story_of(turns: Sequence[Turn], first: int, rarity: Rarity) -> Iterator[Statement]:
     """Yield what the turns tell, oldest first; the first of them is entry number `first`."""
-    works = any(turn.older or any(True for _ in turn.deeds) for turn in turns)
+    works = any(turn.acts for turn in turns)
     pairs = zip(turns, (*turns[1:], None), strict=False)
     for number, (turn, after) in enumerate(pairs, first):
         yield from _Telling(turn, number, rarity, works=works).statements(after)
@@ -185,7 +185,7 @@ class _Telling:
                 if place and place not in leads and self._turn.is_far and not is_said_of(unit):
                     continue
                 density = 0.45 + 0.55 * self._rarity.density(unit)
-                if opens and len(parts) == 1 and not self._turn.chosen and _is_thin(unit):
+                if opens and len(parts) == 1 and not self._turn.chosen and is_thin(unit):
                     density = 0.2
                 elif is_acknowledgement(unit) and not (opens and place == 0):
                     density *= 0.2
@@ -265,8 +265,8 @@ class _Telling:
         return density if is_code(unit) else _CONCLUDES + (1 - _CONCLUDES) * density
 
 
-def _is_thin(unit: str) -> bool:
-    """Say whether a message of one unit tells nothing without what came of it."""
+def is_thin(unit: str) -> bool:
+    """Say whether words are too short to tell anything without what came of them."""
     return len(unit.encode("utf-8", "surrogatepass")) < _THIN
 
 

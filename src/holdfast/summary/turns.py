@@ -185,6 +185,11 @@ class Turn(Struct, frozen=True, gc=False):
         return last if isinstance(last, Remark) and not last.acts else None
 
     @property
+    def acts(self) -> bool:
+        """Say whether anything was done in the turn."""
+        return self.older > 0 or any(isinstance(step, Deed) for step in self.steps)
+
+    @property
     def deeds(self) -> Iterator[Deed]:
         """Yield what was done, in order."""
         return (step for step in self.steps if isinstance(step, Deed))
