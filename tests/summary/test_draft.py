@@ -1126,6 +1126,14 @@ def test_what_was_worked_on_may_stand_before_a_word_that_only_says_go_on() -> No
     assert record.constraints == (ask,)
 
 
+def test_a_rule_that_answers_a_question_is_told_with_it() -> None:
+    asks = [user("Add a header to each answer."), assistant("On errors, too, or only at first?")]
+    rule = "only at the first answer and not on errors"
+    record = told([*asks, user(rule), assistant("Updated: at the first answer alone.")])
+    assert record.actions[1] == f'2. User: "{rule}"\nAssistant: Updated: at the first answer alone.'
+    assert record.constraints == ()
+
+
 def test_a_rule_that_nobody_worked_on_is_told_as_a_rule_alone() -> None:
     record = told([user("The suite must stay under a minute."), assistant("Good.")])
     assert record.constraints == ("The suite must stay under a minute.",)

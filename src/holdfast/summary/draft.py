@@ -28,7 +28,7 @@ from holdfast.summary.cues import (
 from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection, most_tokens
-from holdfast.summary.standing import Standing, current
+from holdfast.summary.standing import Standing, asked_back, current
 from holdfast.summary.state import steps_of, work_of
 from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
 from holdfast.summary.story import (
@@ -367,7 +367,8 @@ class _Drafting:
         """Yield the story, with rules and values of users in their sections.
 
         An ask that somebody worked on stays in the story whatever its form, or nobody would know
-        what was worked on. It is a rule besides where it says that it holds for good.
+        what was worked on; an answer to a question says nothing without it. Both are rules besides
+        where they say that they hold for good.
         """
         opening = next((turn.place for turn in self._turns if turn.asks), -1)
         whole, headless, unasked = self._job.whole, 0, dict[int, bool]()
@@ -381,10 +382,11 @@ class _Drafting:
                     kind, section = StatementKind.VALUE, "critical"
             if not (stays := kind is each.kind):
                 if each.entry not in unasked:
-                    turn = self._turns[each.entry - first]
+                    place = each.entry - first
+                    turn, before = self._turns[place], self._turns[max(place - 1, 0)]
                     said = (unit for ask in turn.asks for unit in units(ask))
                     asked = any(not (is_thin(unit) or is_said_of(unit)) for unit in said)
-                    unasked[each.entry] = turn.acts and not asked
+                    unasked[each.entry] = not asked and (turn.acts or bool(asked_back(before)))
                 stays, unasked[each.entry] = unasked[each.entry], False
                 if each.is_head:
                     headless = 0 if stays else each.entry

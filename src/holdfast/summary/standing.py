@@ -263,8 +263,8 @@ class Standing:
             yield self._alone(StatementKind.TOLD, _ANSWERED, section, 8.0, newest.reply.place)
         if turn is None:
             return
-        if turn.reply and cues.is_question(asks := (units(turn.reply.text) or [""])[-1]):
-            text = f'{_ASKED}"{clip_words(asks, _OF_QUESTION)}"'
+        if turn.reply and (question := asked_back(turn)):
+            text = f'{_ASKED}"{clip_words(question, _OF_QUESTION)}"'
             yield self._alone(StatementKind.OPEN, text, section, 0.3, turn.reply.place)
             return
         last: dict[str, None] = {}
@@ -432,6 +432,12 @@ def is_concluded(turn: Turn) -> bool:
     last = units(turn.reply.text)[-1:] if turn.reply else []
     is_answer = bool(last) and not narrates(last[0]) and not cues.is_question(last[0])
     return is_answer and not _puts_off(turn)
+
+
+def asked_back(turn: Turn) -> str:
+    """Return the question with which the assistant ended the turn, if it is one."""
+    last = units(turn.reply.text)[-1:] if turn.reply else []
+    return last[0] if last and cues.is_question(last[0]) else ""
 
 
 def _worked(turn: Turn, after: int) -> bool:
