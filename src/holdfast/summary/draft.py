@@ -383,10 +383,11 @@ class _Drafting:
             if not (stays := kind is each.kind):
                 if each.entry not in unasked:
                     place = each.entry - first
-                    turn, before = self._turns[place], self._turns[max(place - 1, 0)]
+                    turn = self._turns[place]
+                    answers = place > 0 and asked_back(self._turns[place - 1])
                     said = (unit for ask in turn.asks for unit in units(ask))
                     asked = any(not (is_thin(unit) or is_said_of(unit)) for unit in said)
-                    unasked[each.entry] = not asked and (turn.acts or bool(asked_back(before)))
+                    unasked[each.entry] = not asked and bool(turn.acts or answers)
                 stays, unasked[each.entry] = unasked[each.entry], False
                 if each.is_head:
                     headless = 0 if stays else each.entry
