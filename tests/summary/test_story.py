@@ -162,6 +162,13 @@ def test_calls_that_were_not_read_are_counted() -> None:
     assert "Noted: 1 earlier call\n" in entry
 
 
+def test_a_turn_of_listings_alone_tells_one_of_them() -> None:
+    listed = exchange("bash", "quay/boats/\n" * 60, command="ls -l")
+    assert entries([*listed, *listed]) == ["RAN ls -l [tool: bash]"]
+    (entry,) = entries([user("Look around in the harbor"), *listed])
+    assert "ls -l" not in entry
+
+
 def test_words_that_only_announce_are_known_in_several_languages() -> None:
     announced = ("Let me look at it.", "Now I'll run it.", "Now the tests:", "Ich schaue nach")
     assert all(map(narrates, (*announced, "Jetzt prüfe ich es.", "Сейчас проверю.", "让我看")))

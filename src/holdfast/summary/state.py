@@ -283,11 +283,13 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
     for deed in reversed(deeds[-_RECENT:]):
         if deed.ended is None:
             continue
-        work, named = work_of(deed), _FILE.findall(deed.action.target[:2_000])
+        work = work_of(deed)
         ending, line = verdict(deed) if is_check(deed) else ("", "")
         failed = deed.failed or ending == FAILED
         error = (line or error_line(deed.ended.text)) if failed else ""
-        if ending == PASSED:
+        is_telling = failed or ending == PASSED
+        named = _FILE.findall(deed.action.target[:2_000]) if is_telling else []
+        if not failed:
             proven.update(named)
         is_settled = work[-1] in settled or not proven.isdisjoint(named)
         if error and not is_settled and not all(each[0] in _LOOKING for each in work):

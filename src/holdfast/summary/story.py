@@ -158,6 +158,12 @@ class _Telling:
                     else:
                         density *= 0.25 if narrates(unit) else 1.0
                         yield self._one(StatementKind.REMARK, unit, density, NOTED, step.place)
+        if not self._order and reply is None:
+            # A turn of listings alone has at least a call, whichever of them stays in the window.
+            ran = [deed.action for deed in turn.deeds if deed.action.family is Family.SHELL]
+            for action in ran[-1:]:
+                label = f"RAN|{action.tool}"
+                yield self._one(StatementKind.LOOK, action.target.strip(), 1.0, label)
         if reply is not None:
             yield from self._reply(reply, after)
         elif turn.interrupted:

@@ -144,7 +144,7 @@ def told(material: RegionMaterial, budget: int, count: Callable[[str], int]) -> 
     )
     found = draft(job)
     statements = tuple(each for each in found.statements if each.section in _HEADINGS)
-    kept = replace(found, statements=statements, questions=())
+    kept = replace(found, statements=statements)
 
     def weigh(rendered: str) -> int:
         # Empty sections are not written here.

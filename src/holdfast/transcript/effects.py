@@ -163,6 +163,7 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 """A line above or below an output that only tells how the command ended, and where."""
+_STATUS_LINES = 4
 _STOPPED = re.compile(
     r"\W{0,4}(?:(?:(?:the|this|your|last|shell|tool) ){0,3}"
     r"(?:command|execution|process|request|call|operation)\b.{0,200}?\b)?"
@@ -234,8 +235,11 @@ def effect_of_text(text: str) -> Effect:
         return Effect(output, failed=_STOPPED.match(last) is not None)
     first, _, rest = output.partition("\n")
     output = rest if _STATUS.fullmatch(first) else output
-    while _STATUS.fullmatch((parts := output.rpartition("\n"))[2]):
-        output = parts[0].rstrip("\n")
+    for _ in range(_STATUS_LINES):
+        rest, _, last = output.rpartition("\n")
+        if _STATUS.fullmatch(last) is None:
+            break
+        output = rest.rstrip("\n")
     return Effect(output, code, failed=code != 0)
 
 
