@@ -383,7 +383,7 @@ def _compose(
     if shares.strict and spare > _JOINTS and not choice.is_all:
         # Where few names are left to tell, the record takes what they do not need.
         choice.extend(spare)
-        record, _ = draft.fitted(choice, room + spare)
+        record, _ = draft.fitted(choice, room + spare, most_tries=2)
     text = render_checkpoint(Checkpoint(record, proof, said, live, note=note))
     return context.redact(text), render(record)
 

@@ -102,7 +102,8 @@ _ADDED = re.compile(
     r"|</?tool_use_error>",
     re.MULTILINE,
 )
-"""What an agent writes below an output, in the place of one, and around an error."""
+_ADDED_WORDS = ("cwd was reset to", "no output", "any output", "tool_use_error>")
+"""What an agent writes below an output, in the place of one, and around an error, and its words."""
 _PIPED = re.compile(r"(?<!\|)\|(?!\|)|\|\| ?(?:true|:)")
 _EMPTIED = re.compile(r"\$\(cat\s*\)")
 _STEP = re.compile(r"&&|\|\||[;|\n]")
@@ -254,7 +255,9 @@ def verdict(deed: Deed) -> tuple[str, str]:
 
 def _output(deed: Deed) -> str:
     """Return what a call answered without what an agent adds to it."""
-    return "" if deed.ended is None else _ADDED.sub("", deed.ended.text).strip()
+    text = "" if deed.ended is None else deed.ended.text
+    is_added = any(word in text for word in _ADDED_WORDS)
+    return (_ADDED.sub("", text) if is_added else text).strip()
 
 
 def ending_of(deed: Deed) -> str:

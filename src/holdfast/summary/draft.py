@@ -102,13 +102,15 @@ class RecordDraft:
         told = self._recorded(shown)
         return StatementSelection(told, budget - count(render(Record())), count)
 
-    def fitted(self, choice: StatementSelection, budget: int) -> tuple[Record, list[Statement]]:
+    def fitted(
+        self, choice: StatementSelection, budget: int, most_tries: int = _TRIES
+    ) -> tuple[Record, list[Statement]]:
         """Return the record of a selection that is changed until it fills the budget."""
         best, chosen, most = Record(), list[Statement](), 0
         # What joints and numbers cost is known once the record is written. A record that is too
         # heavy each time goes on shrinking: nothing would stand for the turns otherwise.
         tries, close = 0, max(_CLOSE, budget // 100)
-        while tries < _TRIES or not most:
+        while tries < most_tries or not most:
             tries += 1
             found = choice.statements
             record = self._written(found)

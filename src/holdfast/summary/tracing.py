@@ -82,6 +82,11 @@ def _stems(plain: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=16_384)
+def _stems_of(word: str) -> tuple[str, ...]:
+    return tuple(_stems(word))
+
+
+@lru_cache(maxsize=16_384)
 def marks(text: str) -> frozenset[str]:
     """Return what tells a subject from others: pairs of neighboring words, and names with digits.
 
@@ -204,7 +209,7 @@ class Passages:
         self._found: defaultdict[str, set[int]] = defaultdict(set)
         """The stretches in which each stem stands; a passage is one with the one after it."""
         for word, places in found.items():
-            for stem in _stems(word):
+            for stem in _stems_of(word):
                 self._found[stem].update(places)
 
     def tell(self, statement: str) -> bool:
