@@ -34,7 +34,7 @@ def test_the_story_is_shown_as_ask_what_was_done_and_how_it_ended() -> None:
     ask, done, more, ended = lines[start : start + 4]
     assert ask.endswith('Go on with the ledger and the webhooks."')
     assert done.startswith("       EDITED billing/ledger.py: ")
-    assert more == "       ... 6 more lines"
+    assert more == "       ... 5 more lines"
     assert ended.startswith("       Assistant: Ledger and webhooks are on the policy, ")
 
 

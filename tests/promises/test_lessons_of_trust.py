@@ -188,7 +188,7 @@ def test_a_summary_is_never_empty_or_unreadable() -> None:
         assert summary.isprintable() or "\n" in summary
         assert section(summary, "Completed Actions").count('User: "Request') > 20
         assert "pytest src/part" in section(summary, "Completed Actions")
-        assert section(summary, "Goal").startswith("- Request 0: ")
+        assert section(summary, "Goal").startswith("- Began with: Request 0: ")
 
 
 def test_what_was_recalled_is_never_shortened_again() -> None:

@@ -20,6 +20,7 @@ from holdfast.compaction.prune import truncate, without_bulk
 from holdfast.compaction.repair import merged, repair
 from holdfast.facts import ledger
 from holdfast.summary import Checkpoint, render, render_checkpoint
+from holdfast.summary.actions import PASSED, only_shows
 from holdfast.summary.statements import COLONS, MORE, NOW, Origin, StatementKind, is_code
 from holdfast.summary.story import ASSISTANT, LOOKS, narrates
 from holdfast.tokens import MESSAGE_TOKENS, SUMMARY_TOKENS
@@ -393,15 +394,17 @@ def _is_proof(told: Statement, concluded: Container[int]) -> bool:
 
     Nor is what an edit put into a file, which the line of an earlier record holds: a later edit may
     have put another thing there. Alone, what was asked or noted in a turn that was concluded reads
-    as if it still held. Words about work need a name that is no word of prose: "one-liner" is.
+    as if it still held, and a check that passed tells nothing of now. Words about work need a name
+    that is no word of prose: "one-liner" is.
     """
     return not (
-        (told.kind is StatementKind.LOOK and (told.section == "files" or told.label))
+        (told.kind is StatementKind.LOOK and (told.section == "files" or only_shows(told.text)))
         or (told.kind in _PASSING and told.label and told.entry in concluded)
         or told.label.partition("|")[0] in LOOKS
         or told.label == MORE
         or (told.kind in _WORDS and "|" not in told.label and not _NAMES.search(told.text))
         or (told.origin is Origin.EARLIER and told.label.startswith(_EDITS))
+        or PASSED in told.text
         or told.text.endswith(COLONS)
         or is_code(told.text)
         or narrates(told.text)

@@ -47,6 +47,8 @@ _LOOKING = frozenset(
     test""".split()
 )
 """Commands that look or move, whatever is named after them; `test` asks for a file."""
+SHOWING = frozenset("ls cat head tail find fd rg grep wc stat tree nl".split())
+"""Commands that only show or find something."""
 _LISTS = re.compile(r"\s*(?:cd [^\s;&]{1,200} ?(?:&&|;)\s{0,4})?(?:ls|find|fd|tree|nl)\b[^;&]*\Z")
 """A command line that lists names or numbers lines, and does nothing else."""
 _HERE = re.compile(r"\s*(?:ls|dir|tree|pwd)(?:\s+-\S+)*\s*")
@@ -371,6 +373,15 @@ def _command(deed: Deed) -> ToldAction | None:
     if not detail and _HERE.fullmatch(shown):
         return None
     return ToldAction(StatementKind.LOOK, "RAN", f"{shown}{_noted(detail)}")
+
+
+def only_shows(line: str) -> bool:
+    """Say whether a command, as it was told, is made of nothing but searches, reads and listings.
+
+    Any other command may be one that the work goes on with, though nobody can tell what it does.
+    """
+    steps = (step.split() for step in _STEP.split(unquoted(line)))
+    return all(words[0] in SHOWING or words[0] == "cd" for words in steps if words)
 
 
 def only_looked(line: str) -> bool:

@@ -199,7 +199,7 @@ class _Entries:
             order = each.order + (told[-1].order + 1 if told else 0)
             told.append(replace(each, section=section, entry=key, order=order, origin=origin))
         # What was done is not told without its ask, nor words without those that took them back.
-        if number and words[:1] in QUOTES:
+        if number and (words[:1] in QUOTES or told[0].label == USER):
             told[0] = replace(told[0], is_head=True)
         elif section in ("constraints", "critical") and takes_back(told[-1].text):
             told[-1] = replace(told[-1], is_head=True)

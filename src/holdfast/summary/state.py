@@ -14,6 +14,7 @@ from holdfast.summary.actions import (
     CUT,
     FAILED,
     PASSED,
+    SHOWING,
     ending_of,
     is_check,
     shell_reads,
@@ -55,8 +56,6 @@ _UNCHECKED, _UNPUSHED = "Changed since the last check", "Committed, not pushed"
 _MORE = re.compile(r" and \d+ more$")
 _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
-_LOOKING = frozenset({"ls", "cat", "head", "tail", "find", "rg", "grep", "wc", "stat", "tree"})
-"""Commands that look, and block nobody where there is nothing to see."""
 _NESTED = frozenset({"gh", "glab", "aws", "az", "gcloud", "docker", "kubectl", "terraform"})
 """Commands that are told by two words more."""
 _RUNS = (["-m"], ["run"], ["exec"])
@@ -292,7 +291,7 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
         if not failed:
             proven.update(named)
         is_settled = work[-1] in settled or not proven.isdisjoint(named)
-        if error and not is_settled and not all(each[0] in _LOOKING for each in work):
+        if error and not is_settled and not all(each[0] in SHOWING for each in work):
             told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
             found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
