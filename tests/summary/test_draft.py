@@ -1167,6 +1167,21 @@ def test_what_was_left_out_once_is_marked_after_every_fold() -> None:
     assert "zero. The steps" not in small.actions[0]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "We decided to leave silent stations out, because the curve looked calm.",
+        "Wir haben entschieden, stille Stationen wegzulassen.",
+        "我们决定不用静默的站点。",
+    ],
+)
+def test_what_a_user_decided_is_a_decision(words: str) -> None:
+    turns = [user("Show me the mean level."), assistant("It is 3 m."), user(words)]
+    assert told([*turns, assistant("Understood.")]).decisions == (words,)
+    work = exchange("Edit", "ok", file_path="src/pier.py", old_string="a", new_string="b")
+    assert words in told([*turns, *work, assistant("It is done.")]).actions[1]
+
+
 def test_a_row_of_a_table_is_no_rule() -> None:
     table = "| step | what |\n|---|---|\n| sum | Must sum all of it, never a part |\n"
     assert told([user(f"Do this plan:\n{table * 3}"), assistant("Done.")]).constraints == ()

@@ -189,6 +189,11 @@ def is_decision(sentence: str, *, outright: bool = False) -> bool:
     return _HEDGED.search(before) is None
 
 
+def settles(sentence: str) -> bool:
+    """Say whether a user's sentence says that something is decided."""
+    return len(sentence) <= _LONGEST and is_decision(sentence, outright=True)
+
+
 def contradicts(words: str) -> bool:
     """Say whether a user's words refuse or refute what was said before them."""
     begins = words[:_BRIEF].lstrip().replace("\u2019", "'")

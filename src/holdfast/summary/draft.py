@@ -23,6 +23,7 @@ from holdfast.summary.cues import (
     is_said_of,
     is_standing_rule,
     is_value,
+    settles,
     takes_back,
 )
 from holdfast.summary.provenance import UNVERIFIED
@@ -366,7 +367,7 @@ class _Drafting:
                     earlier.append(replace(head, text=unit, order=order, is_head=False))
 
     def _sorted_out(self, story: Iterator[Statement], first: int, task: str) -> Iterator[Statement]:
-        """Yield the story, with rules and values of users in their sections.
+        """Yield the story, with rules, values and decisions of users in their sections.
 
         An ask that somebody worked on stays in the story whatever its form, or nobody would know
         what was worked on; an answer to a question says nothing without it. Both are rules besides
@@ -382,13 +383,17 @@ class _Drafting:
                     kind = StatementKind.CONSTRAINT
                 elif is_value(each.text):
                     kind, section = StatementKind.VALUE, "critical"
+                elif settles(each.text):
+                    kind, section = StatementKind.DECISION, "decisions"
             if not (stays := kind is each.kind):
                 if each.entry not in unasked:
                     place = each.entry - first
                     turn = self._turns[place]
                     answers = place > 0 and asked_back(self._turns[place - 1])
                     said = (unit for ask in turn.asks for unit in units(ask))
-                    asked = any(not (is_thin(unit) or is_said_of(unit)) for unit in said)
+                    asked = not all(
+                        is_thin(unit) or is_said_of(unit) or settles(unit) for unit in said
+                    )
                     unasked[each.entry] = not asked and bool(turn.acts or answers)
                 stays, unasked[each.entry] = unasked[each.entry], False
                 if each.is_head:
@@ -401,7 +406,7 @@ class _Drafting:
             # The record before this one tells what still holds of earlier words.
             if kind is each.kind or at < self._job.fresh:
                 continue
-            if kind is StatementKind.VALUE or not stays or is_lasting(each.text):
+            if kind is not StatementKind.CONSTRAINT or not stays or is_lasting(each.text):
                 place = section, next(self._entries.ids), each.order, each.density
                 shown = at if at >= self._job.head else -1
                 yield Statement(kind, each.text, *place, message=shown)
