@@ -513,6 +513,28 @@ def test_a_value_that_was_corrected_is_told_as_it_is_now() -> None:
     assert "900 euros" not in now
 
 
+ATTACHED = [
+    ("Don't push until I say so.", "Pushing is fine now, push the branch."),
+    (
+        "Always run the whole suite before a commit.",
+        "You can go back to running the touched suite.",
+    ),
+    ("The importer must also accept XLSX.", "Actually no, forget XLSX."),
+]
+
+
+@pytest.mark.parametrize(("rule", "words"), ATTACHED)
+def test_a_rule_is_told_with_words_that_may_lift_or_drop_it(rule: str, words: str) -> None:
+    (entry,) = later(rule, words).constraints
+    assert entry.startswith(rule)
+    assert words in entry
+
+
+def test_never_mind_is_no_rule() -> None:
+    record = told([user("never mind the boat, Ines does that"), assistant("Good.")])
+    assert record.constraints == ()
+
+
 LIFTED = [
     ("Never touch src/legacy.py.", "You may touch src/legacy.py now."),
     ("Do not change the login page.", "The rule about the login page no longer applies."),

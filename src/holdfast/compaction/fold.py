@@ -68,6 +68,7 @@ _OF_LEDGER, _OF_LEDGER_WRITTEN, _AMPLE = 0.07, 0.03, 1_500
 """The share of the ledger, also beside what a model wrote, and tokens of a summary from which on
 it has all of it."""
 _EDITS = ("EDITED|", "WROTE|")
+_WRITTEN_FROM = re.compile(r" from (\d{1,3}(?:,\d{3}){0,3}) messages")
 _NAMES = re.compile(r"`|\w_\w|[a-z][A-Z]|\w\.\w|/\w[^/\s]*/|://|(?<!^)\d|--\w|@\w")
 _WORDS = frozenset(StatementKind) - {StatementKind.TOLD, StatementKind.CHANGE, *NOW}
 """The kinds of what is said about work; people who talk tell much that has no name."""
@@ -344,7 +345,8 @@ def _compose(
     plan, draft, count, shown = frame.plan, source.draft, source.count, frame.shown
     shares = plan.shares
     live = _live(source.live, context, min(shares.live, int(budget * _OF_LIVE)), shares.limit)
-    folded = len(plan.cut.folded())
+    before = _WRITTEN_FROM.search(plan.bare.previous.note) if plan.bare.previous else None
+    folded = len(plan.cut.folded()) + (int(before[1].replace(",", "")) if before else 0)
     by = f"by {draft.writer}" if draft.writer else "without a model"
     note = f"Written {by} from {folded:,} messages; the older a turn, the less is told of it."
     if recall := context.request.recall:

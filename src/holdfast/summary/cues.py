@@ -3,9 +3,8 @@
 They find rules, values, decisions, consent, and what is done, dropped or put off. A language that
 is missing here costs precision only: what users said is quoted word for word elsewhere.
 
-A pattern with fifty alternatives is tried at every letter of a sentence, and nearly all sentences
-hold none of its words. So a pattern is tried only on sentences that hold one of its words: to look
-for them in a set costs a tenth of that.
+A pattern is tried only on sentences that hold one of its words: to look for them in a set costs a
+tenth of trying fifty alternatives at every letter.
 """
 
 from __future__ import annotations
@@ -220,6 +219,7 @@ DROPS = Wording(
     " streiche brauchst brauchen oublie laisse olvida olvidate esquece",
     r"\b(?:never ?mind|(?<!n't )(?<!not )forget (?:about )?(?:the|that|it|this|what|my)\b"
     r"|(?:drop|skip|scrap|cancel) (?:the|that|it|this)\b|no need (?:to|for)|don't bother"
+    r"|(?<!n't )(?<!not )(?:forget|drop|skip|scrap|cancel) (?:about )?(?-i:[A-Z][A-Z0-9]+)\b"
     r"|no longer (?:needed|necessary|want)|(?:don't|do not) need (?:\w+ ){1,3}any ?more"
     r"|vergiss|lass(?= (?:das|die|den|es|ihn|sie)\b.{0,60}\b(?:sein|weg)\b)|streiche?"
     r"|brauch(?:st|en) (?:\w+ ){0,4}nicht mehr|oublie|laisse tomber|olv[ií]da(?:te)?|esquece"
@@ -245,7 +245,9 @@ REVOKES = Wording(
     "may can allowed fine ok okay free longer lifted need darfst kannst erlaubt gilt peux puedes"
     " pode",
     r"\byou (?:may|can) (?!not\b|never\b|only\b)(?=.{0,80}\b(?:now|again|after all)\b)"
-    r"|\b(?:is|are) (?:now|again) (?:allowed|ok|okay|fine)|\b(?:is|are) allowed (?:now|again)\b"
+    r"|\b(?:is|are) (?:now|again) (?:allowed|ok|okay|fine)"
+    r"|\b(?:is|are) (?:allowed|ok|okay|fine) (?:now|again|from (?:now|here) on)\b"
+    r"|\b(?:can|may) go back to\b"
     r"|\bfeel free to\b|\b(?:the )?(?:rule|ban|restriction)s? (?:about|on|for|against)\b"
     r"|\bno longer (?:applies|apply|holds?|a rule|forbidden)\b|\b(?:is|are) lifted\b"
     r"|\b(?:don't|do not) need to\b(?=.{0,60}\b(?:any ?more|any longer)\b)"
@@ -353,9 +355,10 @@ _WANTED = Wording(
 _MUST = Wording(
     "never always not don avoid sure only must mustn nobody no nothing circumstances stop stick"
     " whenever time first before answers replies leave most forbidden prohibited limits",
-    r"(?:^|[,;:(] ?|\b(?:and|but|so|or|please|you|then|to|should) )(?:please )?(?:never|always"
-    r"|(?:do not|don't)(?! (?:like|know|think|believe|see)\b)|avoid|make sure|only)\b"
-    r"|\bmust (?:not|never|only)\b|\b(?:you|nobody|no one|they) may (?:not|never|only)\b|\bmustn't"
+    r"(?:^|[,;:(] ?|\b(?:and|but|so|or|please|you|then|to|should) )(?:please )?"
+    r"(?:never(?! ?mind)|always|(?:do not|don't)(?! (?:like|know|think|believe|see)\b)|avoid"
+    r"|make sure|only)\b|\bmust (?:not|never|only)\b|\bmustn't"
+    r"|\b(?:you|nobody|no one|they) may (?:not|never|only)\b"
     r"|\bmust (?!have\b)\w|\b(?:nobody|no one|nothing)(?: else)? (?:may|must|should|can)\b"
     r"|\b(?:under no circumstances|stop \w+ing|stick to|whenever i|every time i|each time i"
     r"|ask me (?:first|before)|before you|in your (?:answers|replies)|leave (?:out|alone)"
@@ -467,7 +470,8 @@ _ASIDE = re.compile(
 def named_in(sentence: str) -> tuple[str, ...]:
     """Return what a rule, what lifts it or what has a value names: "a.py" and "a.js" are two."""
     plain = folded(sentence).replace("\u2019", "'")
-    for aside in (REVOKES.pattern, DROPS.pattern, REPLACES.pattern, _CORRECTS, _ASIDE):
+    taking = (cue.pattern for cue in (REVOKES, DROPS, REPLACES, RECONSIDERS))
+    for aside in (*taking, _CORRECTS, _ASIDE):
         plain = aside.sub(" ", plain)
     return tuple(re.findall(r"\w(?:[^\s,;!?\uff0c。\uff1b\uff01\uff1f]*[\w+#])?", plain))
 

@@ -23,7 +23,7 @@ from holdfast.summary.record import Record
 from holdfast.summary.state import Files, failures, file_notes, state_lines
 from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
 from holdfast.summary.story import ASSISTANT, PLACES, USER, narrates
-from holdfast.summary.tracing import marks, overlap, stems
+from holdfast.summary.tracing import marks, overlap, roots, stems
 from holdfast.summary.turns import Remark
 from holdfast.transcript import Role, newest_user, said_at
 
@@ -351,8 +351,11 @@ def _taken_back(old: Statement, text: str) -> int | float:
     share = overlap(about, words)
     if not holds:
         return _WHOLLY * (share >= _SAME and (lifts or cues.DROPS.stands_in(text)))
-    # One word that both have, as "use", says nothing.
-    return share * (share >= _ALIKE and len(stems(about) & stems(words)) > 1)
+    if lifts and old.kind is StatementKind.CONSTRAINT and roots(about) & roots(words):
+        return max(share, _ALIKE)
+    # One word that both have, as "use", says nothing, unless it is all that is dropped.
+    both = len(stems(about) & stems(words))
+    return share * (share >= _ALIKE and (both > 1 or cues.DROPS.stands_in(text)))
 
 
 def open_asks(turns: Sequence[Turn], before: Record) -> list[Statement]:
