@@ -349,6 +349,21 @@ def test_a_plan_is_told_by_what_is_left_and_a_finished_one_leaves_nothing() -> N
     assert record_of(done).remaining == ()
 
 
+def test_a_plan_that_nobody_wrote_on_is_told_with_its_age() -> None:
+    turns = [user("Plan it"), *exchange("TodoWrite", "ok", todos=[]), assistant("Planned.")]
+    later = [
+        message
+        for n in range(4)
+        for message in (user(f"Paint pier {n}"), assistant(f"Pier {n} is blue."))
+    ]
+    for said, age in ((turns, ""), ([*turns, *later], "4 turns were concluded since")):
+        known = replace(job(said, budget=AMPLE), plan=(PlanItem("one", "pending"),))
+        (line,) = record_of(known).remaining
+        assert line.startswith("1 of 1 plan items are not done")
+        assert age in line
+        assert ("concluded" in line) == bool(age)
+
+
 def test_failed_work_that_later_succeeded_is_not_blocked() -> None:
     failed = exchange("bash", "Exit code 1\nFAIL: test_charge", command="make test")
     passed = exchange("bash", "12 passed", command="make test")

@@ -11,6 +11,7 @@ both. All of this goes on where an earlier record left off.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -26,6 +27,7 @@ from holdfast.summary.story import ASSISTANT, PLACES, USER, narrates
 from holdfast.summary.tracing import marks, overlap, roots, stems
 from holdfast.summary.turns import Remark
 from holdfast.transcript import Role, newest_user, said_at
+from holdfast.transcript.effects import Family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,8 +41,9 @@ _SHORTEST_TASK, _TASK, _FOLDED_TASK = 160, (600, 0.6), (8_000, 1.0)
 stays in the window, and where it does not."""
 _LAST_STEPS, _NEWEST_FILES, _SHORT_INPUT, _SHORT_REPLY = 3, 6, 40, 400
 _ALIKE, _SAME = 0.5, 0.75
-_IN_A_ROW = 4
-"""Messages of a user without an answer, of which more are a history."""
+_IN_A_ROW, _STALE = 4, 3
+"""Messages of a user without an answer, of which more are a history, and turns that are concluded
+beside a plan until that is told."""
 _UNDER_WAY = (
     "The newest request is being worked on",
     "The newest request, which stands below, is being worked on",
@@ -299,7 +302,12 @@ class Standing:
                 stated = self._alone(each.kind, text, each.section, 0.4, each.message)
                 yield replace(stated, origin=each.origin)
         if left := sum(not item.is_done for item in plan):
+            ended = list(takewhile(lambda turn: not _plans(turn), reversed(self._fresh)))
+            concluded = sum(map(is_concluded, ended))
             text = f"{left} of {len(plan)} plan items are not done: see the Live State"
+            if concluded >= _STALE:
+                # Agents write a plan and forget it.
+                text = f"{text}; {concluded} turns were concluded since the plan was last written"
             yield self._alone(StatementKind.OPEN, text, "remaining")
 
 
@@ -441,6 +449,10 @@ def asked_back(turn: Turn) -> str:
     """Return the question with which the assistant ended the turn, if it is one."""
     last = units(turn.reply.text)[-1:] if turn.reply else []
     return last[0] if last and cues.is_question(last[0]) else ""
+
+
+def _plans(turn: Turn) -> bool:
+    return any(deed.action.family is Family.PLAN for deed in turn.deeds)
 
 
 def _worked(turn: Turn, after: int) -> bool:
