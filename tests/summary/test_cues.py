@@ -135,7 +135,16 @@ def test_a_refusal_is_known_by_how_it_begins(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["no problem, go on", "yes", "now the tests", "Note the port", "不错"]
+    "words",
+    [
+        *("no problem, go on", "yes", "now the tests", "Note the port", "不错"),
+        *(
+            "Stop the container and start it anew.",
+            "Undo the last migration, too.",
+            "别名怎么配置？",
+        ),
+        *("No that is all, thanks!", "Don't forget to write a test.", "別のテストもして"),
+    ],
 )
 def test_other_beginnings_refuse_nothing(words: str) -> None:
     assert not contradicts(words)

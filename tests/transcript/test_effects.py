@@ -58,6 +58,10 @@ def test_a_command_that_was_stopped_failed(last: str) -> None:
 def test_a_program_that_tells_of_others_that_were_stopped_did_not_fail() -> None:
     assert not effect_of_text("ran 9\ncancelled 0").failed
     assert not effect_of_text("3 of 9 requests timed out").failed
+    assert not effect_of_text("Cancelled orders are refunded now").failed
+    assert not effect_of_text("open\npaid\ncancelled").failed
+    assert not effect_of_text("The process is killed after 30 seconds.").failed
+    assert effect_of_text("2 boats\nKilled").failed
 
 
 @pytest.mark.parametrize(
@@ -84,6 +88,11 @@ def test_what_a_file_says_of_errors_is_no_failure_of_reading_it() -> None:
     assert not fails("Error: no such boat\n" * 40, Family.READ)
     assert not fails("Failed boats and how they were mended", Family.READ)
     assert not fails("1\tError: no such boat", Family.READ)
+    assert not fails("# Error\n\nWhat it means.", Family.READ)
+    assert not fails("error:\n  code: 5\n", Family.READ)
+    assert not fails('{"error": "not found"}', Family.READ)
+    assert not fails("Error: TypeError in boat.js, 12 events", Family.OTHER)
+    assert fails('{"error": "no such boat"}', Family.OTHER)
     assert not fails('{"error": null, "boats": 3}', Family.OTHER)
     assert not fails("errors.py was written\nError: none", Family.WRITE)
     assert not fails("Error: is a word that this page explains", Family.WEB)

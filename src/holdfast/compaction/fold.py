@@ -129,14 +129,14 @@ def fold(plan: CompactionPlan, source: SummarySource, context: PassContext) -> F
     """
     goal = min(plan.shares.limit, plan.weight - 1)
     built = _build(_filled(plan, source, context, goal), source, context, goal)
-    bare_frames = _bare_frames(plan, context) if plan.shares.strict else iter(())
+    others = _other_frames(built.frame, plan, context) if plan.shares.strict else iter(())
     while built.weight > goal or not built.text:
-        frame = next(bare_frames, None)
+        frame = next(others, None)
         if frame is None:
             break
-        bare = _build(frame, source, context, goal)
-        if built.weight > goal or bare.text:
-            built = bare
+        other = _build(frame, source, context, goal)
+        if built.weight > goal or other.text:
+            built = other
     spare = goal - built.weight
     if plan.shares.strict and built.text and not built.frame.is_bare and _is_worth(spare, goal):
         # Numbers and joints were estimated, and some statements say the same.
@@ -163,9 +163,12 @@ def _filled(plan: CompactionPlan, source: SummarySource, context: PassContext, g
     for _ in range(_GROWTHS if plan.shares.strict else 0):
         told = source.draft.most_tokens(count, frame.shown)
         spare = goal - _fixed(frame, context.scale) - beside - told
-        if not _is_worth(spare, goal):
+        longer = (
+            _frame(grow(frame.plan, spare, context), context) if _is_worth(spare, goal) else frame
+        )
+        if longer is frame or _fixed(longer, context.scale) + beside > goal:
             break
-        frame = _frame(grow(frame.plan, spare, context), context)
+        frame = longer
     return frame
 
 
@@ -236,6 +239,13 @@ def _frame(plan: CompactionPlan, context: PassContext) -> Frame:
     kept = tuple(window[at] for at in cut.kept)
     count = lighter.count + cropped.count
     return Frame(plan, window[: cut.head], kept, cropped.messages, shown, count)
+
+
+def _other_frames(tried: Frame, plan: CompactionPlan, context: PassContext) -> Iterator[Frame]:
+    """Yield what a strict window may have instead of a frame that leaves a summary no room."""
+    if tried.plan is not plan:
+        yield _frame(plan, context)
+    yield from _bare_frames(plan, context)
 
 
 def _bare_frames(plan: CompactionPlan, context: PassContext) -> Iterator[Frame]:

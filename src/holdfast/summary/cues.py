@@ -145,12 +145,13 @@ _REQUEST = re.compile(
     re.IGNORECASE,
 )
 _REFUSES = re.compile(
-    r"(?:no(?! (?:problem|worries|need|rush|questions?|idea|doubt)\b)|nope|nah?|wrong|stop|undo"
-    r"|revert|not (?:that|quite|really|what|true|yet)|(?:that|this|it)(?:'s| is| was) (?:not|wrong)"
-    r"|i (?:undid|reverted|disagree)|don't|do not|nein|nee|falsch|stimmt nicht"
-    r"|das (?:ist|war) falsch|lieber nicht|non|faux|pas (?:ça|comme)|incorrecto|eso no|mejor no"
-    r"|não|errado|melhor não|нет|неверно|не (?:так|надо|нужно))\b|不(?!错|客气)|错了|别|撤销"
-    r"|いや|いいえ|違|ちが|아니|틀",
+    r"(?:no(?!,? (?:problem|worries|need|rush|questions?|idea|doubt|thanks?|that(?:'s| is) (?:all"
+    r"|fine))\b)|nope|nah?|wrong|not (?:that|quite|really|what|true)|non|faux|pas (?:ça|comme)"
+    r"|(?:stop|undo|revert|don't|do not|别|撤销)(?= ?(?:(?:do|that|this|it)\b|[.,!\uff0c。]|$))"
+    r"|(?:that|this|it)(?:'s| is| was) (?:not|wrong)|i (?:undid|reverted|disagree)|nein|nee|falsch"
+    r"|stimmt nicht|das (?:ist|war) falsch|lieber nicht|incorrecto|eso no|mejor no|não|errado"
+    r"|melhor não|нет|неверно|не (?:так|надо|нужно))\b|不(?!错|客气)|错了"
+    r"|别(?=这样|做)|いや|いいえ|違い?(?=ます|う(?:[。、]|$))|ちが|아니|틀",
     re.IGNORECASE,
 )
 """How users begin who refuse or refute."""
@@ -384,8 +385,8 @@ _MUST_ELSEWHERE = Wording(
 )
 # What holds for good, where a task may say "must" and "only", too.
 _FOR_GOOD = Wording(
-    "never always not don avoid mustn nobody no nothing circumstances whenever time forbidden"
-    " prohibited limits future again",
+    "never always not don avoid mustn nobody no nothing circumstances whenever time forbidden "
+    "prohibited limits future again",
     r"\b(?:never|always|do not|don't|must not|mustn't|may not|avoid|whenever|(?:every|each) time"
     r"|under no circumstances|nobody|no one|nothing|forbidden|prohibited|off limits|not allowed"
     r"|in (?:the )?future|again)\b",

@@ -248,12 +248,14 @@ class _Telling:
         said = after.asks[0] if after is not None and after.asks else ""
         is_free = after is not None and not after.chosen
         refused = is_free and contradicts(said)
+        # Where the reply ends with a question, only that is refused.
+        settled = not refused or (bool(parts) and is_question(parts[-1]))
         answered = is_free and 0 < len(said.encode("utf-8", "surrogatepass")) < _BRIEF
         for place, unit in enumerate(parts):
             kind, density, label = StatementKind.REPLY, self._concluding(unit), ASSISTANT
             if place == first:
                 kind, density = StatementKind.RESULT, max(density, 0.8)
-            elif density > _DECISIVE and not refused and _decides(unit):
+            elif density > _DECISIVE and settled and _decides(unit):
                 kind, label = StatementKind.DECISION, ""
             is_asked = place >= len(parts) - 2 and is_question(parts[-1])
             if is_asked and refused and len(said) <= _ANSWER:

@@ -119,8 +119,6 @@ def family(name: str) -> Family:
     return Family.OTHER
 
 
-_SPEAKING = frozenset({Family.READ, Family.WRITE, Family.OTHER})
-"""Families whose answers begin with the tool's own words where it failed."""
 _END = 600
 _WIDEST = 300
 
@@ -165,17 +163,27 @@ _STATUS = re.compile(
 """A line above or below an output that only tells how the command ended, and where."""
 _STATUS_LINES = 4
 _STOPPED = re.compile(
-    r"\W{0,4}(?:(?:(?:the|this|your|last|shell|tool) ){0,3}"
-    r"(?:command|execution|process|request|call|operation)\b.{0,200}?\b)?"
-    r"(?:aborted|interrupted|cancell?ed|timed out|killed)\b(?!:? ?\d)",
+    r"\W{0,4}(?:(?:the|this|your|last|shell|tool) ){0,3}"
+    r"(?:command|execution|process|request|call|operation)\b(?: ['\"`].{0,200}?['\"`])?"
+    r"(?: was| has been)? (?:aborted|interrupted|cancell?ed|timed out|killed)\b"
+    r"|\W{0,4}(?:aborted|interrupted|cancell?ed|killed) by (?:the )?user\b"
+    r"|\W{0,4}timed out after \d"
+    r"|(?-i:Aborted|Killed)(?: \(core dumped\))?\Z",
     re.IGNORECASE,
 )
 """How the last line begins of a command that somebody or a clock stopped, as agents write it."""
-_REFUSED = re.compile(
-    r"\s{0,8}\W{0,3}error\s{0,4}(?::|$)|\{\s{0,8}\"(?:error\":\s{0,4}\"[^\"]|success\":\s{0,4}false)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""How the answer of a tool begins that did not do what it was called for."""
+_REFUSED_JSON = r"\{\s{0,8}\"(?:error\":\s{0,4}\"[^\"]|success\":\s{0,4}false)"
+_REFUSED = {
+    Family.READ: re.compile(r"error: [^\n]+\Z", re.IGNORECASE),
+    Family.WRITE: re.compile(
+        rf"\s{{0,8}}\W{{0,3}}error\s{{0,4}}(?::|$)|{_REFUSED_JSON}", re.IGNORECASE | re.MULTILINE
+    ),
+    Family.OTHER: re.compile(_REFUSED_JSON),
+}
+"""How the answer of a tool begins that did not do what it was called for.
+
+What was read, or asked of a service, may be about errors itself.
+"""
 _NOT_WRITTEN = re.compile(
     r"\W{0,8}(?:error|failed|failure|no (?:replacement|match|change)|could ?n[o']t|cannot|can't"
     r"|unable|invalid)\b|[^\n]{0,40}\bfailed:",
@@ -219,8 +227,8 @@ def effect(result: ToolResult, kind: Family) -> Effect:
     """
     if kind is not Family.SHELL:
         text = result.text
-        is_own = kind is not Family.READ or len(text) <= _END
-        refused = is_own and kind in _SPEAKING and _REFUSED.match(text) is not None
+        pattern = _REFUSED.get(kind)
+        refused = pattern is not None and pattern.match(text) is not None
         refused = refused or (kind is Family.WRITE and _NOT_WRITTEN.match(text) is not None)
         return Effect(_opened(text), failed=refused or result.is_error)
     read = effect_of_text(result.text)
