@@ -1194,6 +1194,16 @@ def test_a_past_task_is_told_under_its_turn_and_its_rules_stay() -> None:
     assert record.constraints == before.constraints
 
 
+def test_a_past_task_that_was_quoted_too_is_put_back_once() -> None:
+    words = "Rename the gate. Keep the old name for a year."
+    before = Checkpoint(
+        Record(task=(words,), actions=('1. User: "Rename the gate."\nAssistant: Renamed.',)),
+        said=(words,),
+    )
+    record = record_of(job([user("Thanks. Now count the boats.")], previous=before, budget=AMPLE))
+    assert record.actions[0] == f'1. User: "{words}"\nAssistant: Renamed.'
+
+
 def test_what_was_left_out_once_is_marked_after_every_fold() -> None:
     entry = '1. User: "Sum it. … Show the steps."\nAssistant: It is zero. … The steps are in a.py.'
     small = told(

@@ -91,7 +91,8 @@ def lost_pins(before: Transcript, after: Transcript, scale: Scale) -> tuple[str,
     count = "a pinned message" if len(lost) == 1 else f"{len(lost)} pinned messages"
     return (
         f"{count} of {sum(lost):,} tokens could not stay word for word, since pins have at most a "
-        "tenth of the window: say in fewer words what must stay and pin that, or unpin others",
+        "tenth of the window, and less where a fit leaves less: say in fewer words what must stay "
+        "and pin that, or unpin others",
     )
 
 

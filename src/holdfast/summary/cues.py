@@ -196,8 +196,7 @@ def settles(sentence: str) -> bool:
 
 def contradicts(words: str) -> bool:
     """Say whether a user's words refuse or refute what was said before them."""
-    begins = words[:_BRIEF].lstrip().replace("\u2019", "'")
-    return _REFUSES.match(begins) is not None
+    return _REFUSES.match(words[:_BRIEF].lstrip().replace("\u2019", "'")) is not None
 
 
 def is_question(text: str) -> bool:

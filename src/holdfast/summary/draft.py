@@ -364,6 +364,7 @@ class _Drafting:
                 if (at := known.get(unit)) is not None:
                     earlier[at] = replace(earlier[at], order=order)
                 elif unit in missing:
+                    asks[entry].append(len(earlier))
                     earlier.append(replace(head, text=unit, order=order, is_head=False))
 
     def _sorted_out(self, story: Iterator[Statement], first: int, task: str) -> Iterator[Statement]:
