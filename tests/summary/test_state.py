@@ -126,7 +126,7 @@ def test_a_success_settles_every_step_of_its_command_line() -> None:
         exchange("Read", "Error: not found", file_path="x.py", failed=True),
     ]
     settling = [
-        exchange("bash", "ok", command="make test -k a && make lint"),
+        exchange("bash", "ok", command="make test -k && make lint"),
         exchange("Write", "ok", file_path="x.py", content="x"),
         exchange("bash", "ok", command="python -m pytest"),
     ]
@@ -161,6 +161,44 @@ def test_a_check_of_a_file_that_passed_resolves_what_failed_with_it() -> None:
     other = exchange("bash", "3 passed", command="bin/test lib/tests/test_mill.py")
     assert blocked(failing, passed) == []
     assert blocked(failing, other) == blocked(failing)
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        ("pytest -q tests/test_keel.py", "pytest -q"),
+        ("pytest -q tests/test_keel.py", "uv run pytest -q -n 2 tests/ 2>&1 | tail -3"),
+        ("pytest tests/test_keel.py::test_bow", "python -m pytest tests/test_keel.py -x"),
+        ("cd boat && pytest test_keel.py", "pytest boat/test_keel.py boat/test_sail.py"),
+        ("go test ./keel", "go test ./..."),
+        ("npx jest src/keel.test.ts", "npx jest"),
+        ("ruff check src/keel.py", "ruff check ."),
+    ],
+)
+def test_a_check_that_passed_settles_what_it_covers(failing: str, passing: str) -> None:
+    failed = exchange("bash", "Exit code 1\n1 failed", command=failing)
+    assert len(blocked(failed)) == 1
+    assert blocked(failed, exchange("bash", "9 passed", command=passing)) == []
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        ("pytest tests/test_keel.py", "pytest tests/test_sail.py"),
+        ("uv run pytest tests/test_keel.py", "uv run pytest tests/test_sail.py"),
+        ("pytest tests/test_keel.py", "pytest tests/test_keel.py::test_bow"),
+        ("pytest tests/test_keel.py tests/test_sail.py", "pytest tests/test_sail.py"),
+        ("pytest tests/test_keel.py", "ruff check tests/test_keel.py"),
+        ("pytest", "pytest tests/test_sail.py"),
+        ("go test ./keel", "go test ./sail"),
+        ("cargo test keel", "cargo test sail"),
+        ("npx jest keel", "npx jest sail"),
+        ("ruff format --check .", "ruff check ."),
+    ],
+)
+def test_a_check_of_something_else_settles_no_other(failing: str, passing: str) -> None:
+    failed = exchange("bash", "Exit code 1\n1 failed", command=failing)
+    assert len(blocked(failed, exchange("bash", "9 passed", command=passing))) == 1
 
 
 def test_files_carry_their_newest_state_and_one_note() -> None:

@@ -13,8 +13,8 @@ from holdfast.summary.actions import (
     COMMIT,
     CUT,
     FAILED,
-    PASSED,
     SHOWING,
+    check_at,
     ending_of,
     is_check,
     shell_reads,
@@ -25,7 +25,7 @@ from holdfast.summary.statements import clip_words
 from holdfast.transcript.effects import Family, error_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from holdfast.summary.turns import Deed
 
@@ -60,6 +60,18 @@ _NESTED = frozenset({"gh", "glab", "aws", "az", "gcloud", "docker", "kubectl", "
 """Commands that are told by two words more."""
 _RUNS = (["-m"], ["run"], ["exec"])
 """What stands between a program and what it runs."""
+_TESTERS = frozenset("pytest test tests unittest jest vitest mocha rspec phpunit".split())
+"""Checks that test the same, given the same file."""
+_TOPICS = frozenset("make cmake ninja gradlew mvn tox nox ruff".split())
+"""Checks that are told by a word more, which is no target."""
+_NAMED = frozenset(
+    """pytest jest vitest mocha rspec ctest unittest eslint flake8 mypy pyright basedpyright tsc
+    clippy phpunit prettier gofmt rustfmt shellcheck golangci-lint""".split()
+)
+"""Checks that their name tells, whatever starts them."""
+_VALUED = frozenset("-n -j -o -W --tb --maxfail --timeout --color".split())
+"""Options of checks that are followed by a value, which is no target."""
+_REDIRECTED = re.compile(r"\s[\d&]?>{1,2}\s*\S+")
 _FILE = re.compile(r"(?:[\w.-]{1,100}/){0,20}[\w.-]{1,100}\.[A-Za-z]\w{0,7}\b")
 _CREATED = re.compile(r"(?im)\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ")
 
@@ -274,28 +286,65 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
     """Return recent failures with their errors that no later success resolved, oldest first.
 
-    A later failure of the same work replaces an earlier one, and a check of a file that passed
-    resolves what failed with that file, whatever ran it. Each comes with its message.
+    A later failure of the same work replaces an earlier one. Each comes with its message.
     """
-    settled, proven = set[tuple[str, ...]](), set[str]()
+    settled = set[tuple[str, ...]]()
     found: list[tuple[str, int]] = []
     for deed in reversed(deeds[-_RECENT:]):
         if deed.ended is None:
             continue
-        work = work_of(deed)
-        ending, line = verdict(deed) if is_check(deed) else ("", "")
-        failed = deed.failed or ending == FAILED
+        work, failed = work_of(deed), not has_worked(deed)
+        line = verdict(deed)[1] if failed and is_check(deed) else ""
         error = (line or error_line(deed.ended.text)) if failed else ""
-        is_telling = failed or ending == PASSED
-        named = _FILE.findall(deed.action.target[:2_000]) if is_telling else []
-        if not failed:
-            proven.update(named)
-        is_settled = work[-1] in settled or not proven.isdisjoint(named)
-        if error and not is_settled and not all(each[0] in SHOWING for each in work):
+        only_shows = all(each[0].partition(" ")[0] in SHOWING for each in work)
+        if error and not only_shows and not is_settled(work[-1], settled):
             told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
             found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
     return found[:_FAILURES][::-1]
+
+
+def has_worked(deed: Deed) -> bool:
+    """Say whether a deed ended well, by what it says where its exit code is another program's."""
+    failed = deed.ended is None or deed.failed
+    return not failed and not (is_check(deed) and verdict(deed)[0] == FAILED)
+
+
+def failed_work(entry: str) -> tuple[str, ...]:
+    """Return the work of a failure, as an entry of a record tells it."""
+    return steps_of(entry.rpartition(' - "')[0])[-1]
+
+
+def is_settled(failed: tuple[str, ...], done: Collection[tuple[str, ...]]) -> bool:
+    """Say whether what failed was done since, or a check that covers it."""
+    return failed in done or any(_covers(each, failed) for each in done)
+
+
+def _covers(done: tuple[str, ...], failed: tuple[str, ...]) -> bool:
+    """Say whether a check covers another one: all that its runner checks, or all the targets.
+
+    Another runner of tests counts for the very same targets, also where these were run as programs.
+    """
+    targets, covered = failed[1:], done[1:]
+    if done[0] == failed[0]:
+        return not covered or (bool(targets) and all(_holds(covered, each) for each in targets))
+    if done[0].rpartition(" ")[2] not in _TESTERS:
+        return False
+    program, _, name = failed[0].rpartition(" ")
+    same = targets if name in _TESTERS else (name,) if program and "/" in name else ()
+    return bool(same) and set(same) <= set(covered)
+
+
+def _holds(covered: Sequence[str], target: str) -> bool:
+    """Say whether one of the targets is another one, or a folder or file that it lies in."""
+    within, is_file = f"/{target.replace('::', '/')}/", "." in target
+    return any(
+        not each
+        or f"/{each.replace('::', '/')}/" in within
+        # From another directory a file has a shorter path.
+        or (is_file and f"/{each}".endswith(f"/{target}"))
+        for each in covered
+    )
 
 
 def work_of(deed: Deed) -> list[tuple[str, ...]]:
@@ -307,16 +356,38 @@ def work_of(deed: Deed) -> list[tuple[str, ...]]:
 def steps_of(command: str) -> list[tuple[str, ...]]:
     """Return the steps of a command line, by which another attempt at the same thing is known.
 
-    A step is its first words without options, which change from one attempt to the next.
+    A step is its first words without options, which change from one attempt to the next. A check
+    is its runner, and then its targets.
     """
     steps: list[tuple[str, ...]] = []
     for part in _STEPS.split(command[:2_000].partition("<<")[0]):
-        said = dropwhile(lambda word: "=" in word, part.partition("|")[0].split())
-        words = [word for word in said if word == "-m" or not word.startswith("-")]
+        plain = _REDIRECTED.sub(" ", part).partition("|")[0]
+        said = [*dropwhile(lambda word: "=" in word, plain.split())]
+        words = [
+            word
+            for before, word in zip(["", *said], said, strict=False)
+            if word == "-m" or not (word.startswith("-") or before in _VALUED)
+        ]
         is_longer = words[1:2] in _RUNS or (words and words[0] in _NESTED)
-        if words and words[0] not in _ASIDE:
-            steps.append(tuple(words[: 3 if is_longer else 2]))
+        if (at := check_at(words)) >= 0:
+            steps.append(_check(words, at))
+        elif words and words[0] not in _ASIDE:
+            steps.append((" ".join(words[: 3 if is_longer else 2]),))
     return steps or [(command,)]
+
+
+def _check(words: Sequence[str], at: int) -> tuple[str, ...]:
+    """Return the runner of a check and its targets, which are paths where any are named."""
+    name, rest = words[at].rpartition("/")[2].partition(".")[0], [*words[at + 1 :]]
+    if name in _TOPICS:
+        name, rest = " ".join([name, *rest[:1]]), rest[1:]
+    elif name not in _NAMED:
+        before = [word for word in words[:at] if [word] not in _RUNS]
+        name = " ".join([*before[-1:], name])
+    targets = {word.strip("'\"") for word in rest if word not in {"-m", "…"} and "=" not in word}
+    paths = {each for each in targets if "/" in each or "." in each or ":" in each}
+    bare = (each.removeprefix("./").removesuffix("...").rstrip("/") for each in paths or targets)
+    return (name, *sorted({"" if each == "." else each for each in bare}))
 
 
 def file_notes(files: Files) -> list[tuple[str, bool]]:
