@@ -96,6 +96,29 @@ def test_what_was_changed_since_the_last_commit_and_the_last_check_is_named() ->
     assert "Changed, not committed" not in pushed
 
 
+@pytest.mark.parametrize(
+    ("command", "answer", "left"),
+    [
+        ("git push -u origin main 2>&1 | tail", "To x\n 1..2 main -> main", False),
+        ("git push origin main --tags", "ok", False),
+        ("git push", "To x\n ! [rejected] main -> main (fetch first)", True),
+        ("git push; true", "hook\n" * 2_000 + " ! [remote rejected] main -> main", True),
+        ("git push | tail -2", "error: failed to push some refs to 'x'", True),
+        ("git push | cat", "fatal: no upstream branch", True),
+        ("git push --dry-run", "To x\n 1..2 main -> main", True),
+        ("git push origin v1.2.0", "To x\n * [new tag] v1.2.0 -> v1.2.0", True),
+        ("git push origin --tags 2>&1", "To x\n * [new tag] keel -> keel", True),
+        ("git push origin --delete keel", "To x\n - [deleted] keel", True),
+        ("git stash push keel.py", "Saved", True),
+        ('git log --grep "to push"', "x", True),
+    ],
+)
+def test_what_was_not_pushed_stays_so(command: str, answer: str, left: bool) -> None:
+    commit = exchange("bash", "[main 1a2b3c4] Fix\n 1 file", command="git commit -am Fix")
+    found = values(commit, exchange("bash", answer, command=command))
+    assert ("Committed, not pushed" in found) is left
+
+
 def test_a_long_path_is_told_with_the_mark_of_its_cut_and_known_again() -> None:
     edits = [
         exchange("Edit", "ok", file_path=f"/home/me/app/src/core/{name}.py", new_string="x")

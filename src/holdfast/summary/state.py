@@ -22,6 +22,7 @@ from holdfast.summary.actions import (
     verdict,
 )
 from holdfast.summary.statements import clip_words
+from holdfast.summary.turns import unquoted
 from holdfast.transcript.effects import Family, error_line
 
 if TYPE_CHECKING:
@@ -44,7 +45,12 @@ _BRANCH = re.compile(
 _COMMITS = re.compile(r"\bgit\b[^;&|\n]{0,80}\bcommit\b[^;&|\n]{0,80}")
 _ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
 _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
-_PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
+_PUSHES = re.compile(
+    r"\bgit\b(?:(?! stash )[^;&|\n]){0,40} push\b([^;&|\n]{0,400})|\bgh pr (?:create|merge)\b"
+)
+_NO_PUSH = frozenset({"-n", "--dry-run", "-d", "--delete"})
+_REFUSED = re.compile(r"^\s*! \[|^(?:\w{1,40}: )?(?:error|fatal|ERROR): ", re.MULTILINE)
+_TAG = re.compile(r"refs/tags/|v?\d+(?:\.\d+)+")
 _DELETES = re.compile(r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+(?:-{1,2}[\w-]+\s+)*([^;&|\n)]{1,400})")
 _REVERTS = re.compile(
     r"\bgit\b(?: -C \S{1,200})? (checkout|restore|reset --hard|stash)\b([^;&|\n]{0,400})"
@@ -144,8 +150,10 @@ class Files:
             self._staged = []
         if "working tree clean" in answer and "git" in command:
             self.uncommitted.clear()
-        if _PUSHES.search(command):
-            self.unpushed.clear()
+        if any(_pushes(push[1] or "") for push in _PUSHES.finditer(unquoted(command))):
+            # A hook may have said much before.
+            refused = deed.ended and _REFUSED.search(deed.ended.text[-4_000:])
+            self.unpushed = self.unpushed if refused else {}
 
     def is_gone(self, path: str) -> bool:
         """Say whether a file was deleted or reverted, and not written again."""
@@ -190,6 +198,14 @@ class Files:
                 if not _is_among(path, kept):
                     del files[path]
         self.gone += named
+
+
+def _pushes(arguments: str) -> bool:
+    """Say whether a push with these arguments takes commits along: no dry run, not only tags."""
+    words = [word for word in arguments.split() if ">" not in word]
+    named = [word for word in words if not word.startswith("-")][1:]
+    only_tags = named[:1] == ["tag"] or all(map(_TAG.match, named)) if named else "--tags" in words
+    return not only_tags and _NO_PUSH.isdisjoint(words)
 
 
 def _written_in(deed: Deed, command: str) -> list[str]:
