@@ -119,6 +119,39 @@ def test_what_was_not_pushed_stays_so(command: str, answer: str, left: bool) -> 
     assert ("Committed, not pushed" in found) is left
 
 
+@pytest.mark.parametrize(
+    ("command", "answer", "left"),
+    [
+        ("git revert --no-edit 1a2b3c4", "[main 4d5e6f7] Revert", "1a2b3c4, 2b3c4d5, 4d5e6f7"),
+        ("git commit --amend --no-edit", "[main 4d5e6f7] Fix", "1a2b3c4, 4d5e6f7"),
+        ("git commit -m 'No --amend'", "[main 4d5e6f7] Fix", "1a2b3c4, 2b3c4d5, 4d5e6f7"),
+        ("git reset --soft HEAD~1", "", "1a2b3c4"),
+        ("git reset HEAD^", "Unstaged changes", "1a2b3c4"),
+        ("git reset --soft HEAD~2 && git commit -m x", "[main 4d5e6f7] Fix", "4d5e6f7"),
+        ("git reset HEAD~1 -- keel.py", "", "1a2b3c4, 2b3c4d5"),
+        ("git reset HEAD~1 keel.py", "", "1a2b3c4, 2b3c4d5"),
+        (
+            "git commit -m x && git push",
+            "Exit code 1\n[main 4d5e6f7] Fix\n ! [rejected] main",
+            "1a2b3c4, 2b3c4d5, 4d5e6f7",
+        ),
+        ("git reset keel.py", "", "1a2b3c4, 2b3c4d5"),
+        ("git rebase main", "Successfully rebased and updated", ""),
+        ("git pull --rebase origin main", "Successfully rebased and updated", ""),
+        ("git rebase main", "Current branch sail is up to date.", "1a2b3c4, 2b3c4d5"),
+        ("git rebase --abort", "", "1a2b3c4, 2b3c4d5"),
+        ("git config pull.rebase true", "", "1a2b3c4, 2b3c4d5"),
+    ],
+)
+def test_commits_are_told_as_git_made_and_rewrote_them(
+    command: str, answer: str, left: str
+) -> None:
+    first = exchange("bash", "[main 1a2b3c4] Add\n 1 file", command="git commit -am Add")
+    second = exchange("bash", "[main 2b3c4d5] Mend\n 1 file", command="git commit -am Mend")
+    found = values(first, second, exchange("bash", answer, command=command))
+    assert found.get("Committed, not pushed", "") == left
+
+
 def test_a_long_path_is_told_with_the_mark_of_its_cut_and_known_again() -> None:
     edits = [
         exchange("Edit", "ok", file_path=f"/home/me/app/src/core/{name}.py", new_string="x")

@@ -48,6 +48,13 @@ _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
 _PUSHES = re.compile(
     r"\bgit\b(?:(?! stash )[^;&|\n]){0,40} push\b([^;&|\n]{0,400})|\bgh pr (?:create|merge)\b"
 )
+_REWRITES = re.compile(
+    r"\bgit\b[^;&|\n]{0,80} (?:((?:--)?rebase|commit\b[^;&|\n]{0,200} --amend)\b([^;&|\n]{0,200})"
+    r"|reset\b[^;&|\n]{0,80} (?:HEAD|@)(?:~(\d{0,3})|(\^{1,20}))(?![\d^]|\s+(?:-- )?[A-Za-z./]))"
+)
+"""What takes commits back or makes them anew; a reset of files does not."""
+_KEEPS = re.compile(r"--(?:abort|quit|edit-todo)\b")
+"""A rebase that was given up, or did not begin."""
 _NO_PUSH = frozenset({"-n", "--dry-run", "-d", "--delete"})
 _REFUSED = re.compile(r"^\s*! \[|^(?:\w{1,40}: )?(?:error|fatal|ERROR): ", re.MULTILINE)
 _TAG = re.compile(r"refs/tags/|v?\d+(?:\.\d+)+")
@@ -104,7 +111,10 @@ class Files:
         for deed in deeds:
             action, answer = deed.action, deed.ended.text if deed.ended else ""
             checks = is_check(deed)
-            if deed.ended is None or (deed.failed and not checks):
+            # What followed a commit may have failed.
+            made = deed.failed and _COMMITS.search(action.target[:2_000]) and COMMIT.search(answer)
+            failed = deed.failed and not made
+            if deed.ended is None or (failed and not checks):
                 continue
             changes = action.family is not Family.READ
             for path in action.files:
@@ -117,13 +127,13 @@ class Files:
                 for pending in (self.uncommitted, self.unchecked) if changes else ():
                     pending.pop(short_path(path), None)
                     pending[short_path(path)] = ""
-            for path, lines in shell_reads(deed).items() if not deed.failed else ():
+            for path, lines in shell_reads(deed).items() if not failed else ():
                 whole = next((each for each in self.touched if each.endswith(f"/{path}")), path)
                 edits, known_lines = self.touched.pop(whole, (0, ""))
                 self.touched[whole] = (edits, lines or known_lines)
             if checks:
                 self.unchecked.clear()
-            if action.family is Family.SHELL and not deed.failed:
+            if action.family is Family.SHELL and not failed:
                 self._record(deed, action.target[:2_000], answer[:4_000])
 
     def _record(self, deed: Deed, command: str, answer: str) -> None:
@@ -138,22 +148,35 @@ class Files:
                 self._revert(verb, words, _written_in(deed, command[reverting.end() :]))
         for added in _ADDS.findall(command):
             self._staged += added.split()
+        made = self._rewrite(unquoted(command), answer) if _GIT.search(command) else []
         if found := _COMMITS.search(command):
-            made = COMMIT.findall(answer)
             staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
             for path in [path for path in self.uncommitted if _is_among(path, staged)]:
                 del self.uncommitted[path]
                 self._committed.add(path)
                 if path in self.unchecked:
                     self.unchecked[path] = made[-1][1] if made else "committed"
-            self.unpushed |= {commit: None for _, commit, _ in made}
             self._staged = []
         if "working tree clean" in answer and "git" in command:
             self.uncommitted.clear()
         if any(_pushes(push[1] or "") for push in _PUSHES.finditer(unquoted(command))):
             # A hook may have said much before.
-            refused = deed.ended and _REFUSED.search(deed.ended.text[-4_000:])
+            said = deed.ended.text[-4_000:] if deed.ended else ""
+            refused = deed.failed or _REFUSED.search(said)
             self.unpushed = self.unpushed if refused else {}
+
+    def _rewrite(self, command: str, answer: str) -> list[tuple[str, str, str]]:
+        """Forget the commits that a command took back or made anew, and return those it made."""
+        for verb, options, back, carets in _REWRITES.findall(command):
+            taken = 1 if "--amend" in verb else int(back or 1) if not carets else len(carets)
+            if "rebase" in verb:
+                stays = _KEEPS.search(options) or "up to date" in answer or "CONFLICT" in answer
+                taken = 0 if stays else len(self.unpushed)
+            for commit in [*reversed(self.unpushed)][:taken]:
+                del self.unpushed[commit]
+        made = COMMIT.findall(answer)
+        self.unpushed |= {commit: None for _, commit, _ in made}
+        return made
 
     def is_gone(self, path: str) -> bool:
         """Say whether a file was deleted or reverted, and not written again."""
