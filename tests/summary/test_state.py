@@ -152,6 +152,25 @@ def test_commits_are_told_as_git_made_and_rewrote_them(
     assert found.get("Committed, not pushed", "") == left
 
 
+def test_commits_that_are_not_told_are_counted_fold_after_fold() -> None:
+    def commits(*numbers: int) -> list[Deed]:
+        made = {f"git commit -m {each}": f"[main {each:07x}] Add" for each in numbers}
+        return deeds(*(exchange("bash", answer, command=each) for each, answer in made.items()))
+
+    def told(*done: Deed) -> str:
+        return state_lines(Files(done, first))["Committed, not pushed"]
+
+    first = state_lines(Files(commits(*range(10))))
+    assert first["Committed, not pushed"].startswith("0000002, 0000003, ")
+    assert first["Committed, not pushed"].endswith(", 0000009 and 2 more")
+    assert told() == first["Committed, not pushed"]
+    assert told(*commits(10)).endswith(", 0000009, 000000a and 3 more")
+    back = deeds(exchange("bash", "", command="git reset --soft HEAD~9"))
+    assert told(*back, *commits(10)) == "000000a and 1 more"
+    pushed = deeds(exchange("bash", "ok", command="git push"))
+    assert told(*pushed, *commits(10)) == "000000a"
+
+
 def test_a_long_path_is_told_with_the_mark_of_its_cut_and_known_again() -> None:
     edits = [
         exchange("Edit", "ok", file_path=f"/home/me/app/src/core/{name}.py", new_string="x")

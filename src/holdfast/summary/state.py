@@ -66,7 +66,7 @@ _STEPS = re.compile(r"&&|\|\||[;\n]")
 _CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
 """Of files where nobody was seen to commit anything, and where somebody was."""
 _UNCHECKED, _UNPUSHED = "Changed since the last check", "Committed, not pushed"
-_MORE = re.compile(r" and \d+ more$")
+_MORE = re.compile(r" and (\d+) more$")
 _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
 _NESTED = frozenset({"gh", "glab", "aws", "az", "gcloud", "docker", "kubectl", "terraform"})
@@ -102,7 +102,10 @@ class Files:
         self.uncommitted = _parted(known.get(_UNCOMMITTED) or known.get(_CHANGED, ""))
         self.unchecked = _parted(known.get(_UNCHECKED, ""))
         """Files that no check followed, each with the commit that has it, if any."""
-        self.unpushed = dict.fromkeys(filter(None, known.get(_UNPUSHED, "").split(", ")))
+        line = known.get(_UNPUSHED, "")
+        self.unpushed = dict.fromkeys(filter(None, _MORE.sub("", line).split(", ")))
+        self.untold = int(more[1]) if (more := _MORE.search(line)) else 0
+        """How many older commits wait to be pushed, of which only the number is known."""
         self.gone: list[str] = []
         """What was deleted or reverted and was not written again."""
         self._stashed: dict[str, str] = {}
@@ -163,7 +166,7 @@ class Files:
             # A hook may have said much before.
             said = deed.ended.text[-4_000:] if deed.ended else ""
             refused = deed.failed or _REFUSED.search(said)
-            self.unpushed = self.unpushed if refused else {}
+            self.unpushed, self.untold = (self.unpushed, self.untold) if refused else ({}, 0)
 
     def _rewrite(self, command: str, answer: str) -> list[tuple[str, str, str]]:
         """Forget the commits that a command took back or made anew, and return those it made."""
@@ -171,7 +174,8 @@ class Files:
             taken = 1 if "--amend" in verb else int(back or 1) if not carets else len(carets)
             if "rebase" in verb:
                 stays = _KEEPS.search(options) or "up to date" in answer or "CONFLICT" in answer
-                taken = 0 if stays else len(self.unpushed)
+                taken = 0 if stays else len(self.unpushed) + self.untold
+            self.untold -= min(self.untold, max(taken - len(self.unpushed), 0))
             for commit in [*reversed(self.unpushed)][:taken]:
                 del self.unpushed[commit]
         made = COMMIT.findall(answer)
@@ -276,7 +280,9 @@ def state_lines(files: Files) -> dict[str, str]:
     changed = _UNCOMMITTED if "Commits" in found else _CHANGED
     found |= {_CHANGED: "", _UNCOMMITTED: "", changed: _listed(files.uncommitted)}
     found[_UNCHECKED] = _listed(files.unchecked) if "Last check" in found else ""
-    found[_UNPUSHED] = ", ".join([*files.unpushed][-_LISTED:])
+    more = max(len(files.unpushed) - _LISTED, 0) + files.untold
+    told = ", ".join([*files.unpushed][-_LISTED:])
+    found[_UNPUSHED] = f"{told} and {more} more" if told and more else told
     return found
 
 
