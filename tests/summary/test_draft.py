@@ -399,6 +399,15 @@ def test_a_check_of_other_files_leaves_no_failed_check_behind() -> None:
     assert told([then, *whole], first).blocked == ()
 
 
+def test_a_failed_check_of_many_files_is_known_again_where_its_command_was_cut() -> None:
+    files = " ".join(f"tests/unit/boat/test_plank_{number}.py" for number in range(9))
+    failed = exchange("bash", "Exit code 1\n1 failed", command=f"pytest {files}")
+    passed = exchange("bash", "9 passed", command=f"pytest {files} -q")
+    first = told([user("Mend the planks of the boat"), *failed])
+    assert "…" in first.blocked[0]
+    assert told([user("Go on with it, please"), *passed], first).blocked == ()
+
+
 def test_what_blocked_before_is_resolved_by_another_attempt_with_other_options() -> None:
     ask = user("Mend the charges of the billing service")
     first = told([ask, *exchange("bash", "Exit code 1\nFAIL: a", command="make -j4 test")])

@@ -429,7 +429,7 @@ def _check(words: Sequence[str], at: int) -> tuple[str, ...]:
     elif name not in _NAMED:
         before = [word for word in words[:at] if [word] not in _RUNS]
         name = " ".join([*before[-1:], name])
-    targets = {word.strip("'\"") for word in rest if word not in {"-m", "…"} and "=" not in word}
+    targets = {word.strip("'\"…") for word in rest if word != "-m" and "=" not in word} - {""}
     paths = {each for each in targets if "/" in each or "." in each or ":" in each}
     bare = (each.removeprefix("./").removesuffix("...").rstrip("/") for each in paths or targets)
     return (name, *sorted({"" if each == "." else each for each in bare}))
