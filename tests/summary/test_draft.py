@@ -400,6 +400,29 @@ def test_what_a_turn_left_behind_when_it_went_on_blocks_nobody() -> None:
     assert told([ask, *failed, then, *passed, done]).blocked == ()
 
 
+def test_a_check_of_other_files_leaves_no_failed_check_behind() -> None:
+    failed = exchange("bash", "Exit code 1\n1 failed", command="pytest tests/test_keel.py")
+    other = exchange("bash", "3 passed", command="pytest tests/test_sail.py")
+    whole = exchange("bash", "9 passed", command="pytest -q")
+    piped = exchange("bash", "1 failed, 8 passed", command="pytest -q | tail -1")
+    ask, done = user("Mend the sails of the boat"), assistant("The sails hold; the keel fails.")
+    first = told([ask, *failed, *other, done, user("Now look at the mast of the boat")])
+    assert len(first.blocked) == 1
+    then = user("Go on with it, please")
+    assert told([then, *other], first).blocked == first.blocked
+    assert first.blocked[0] in told([then, *piped], first).blocked
+    assert told([then, *whole], first).blocked == ()
+
+
+def test_a_failed_check_of_many_files_is_known_again_where_its_command_was_cut() -> None:
+    files = " ".join(f"tests/unit/boat/test_plank_{number}.py" for number in range(9))
+    failed = exchange("bash", "Exit code 1\n1 failed", command=f"pytest {files}")
+    passed = exchange("bash", "9 passed", command=f"pytest {files} -q")
+    first = told([user("Mend the planks of the boat"), *failed])
+    assert "…" in first.blocked[0]
+    assert told([user("Go on with it, please"), *passed], first).blocked == ()
+
+
 def test_what_blocked_before_is_resolved_by_another_attempt_with_other_options() -> None:
     ask = user("Mend the charges of the billing service")
     first = told([ask, *exchange("bash", "Exit code 1\nFAIL: a", command="make -j4 test")])

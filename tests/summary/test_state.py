@@ -96,6 +96,81 @@ def test_what_was_changed_since_the_last_commit_and_the_last_check_is_named() ->
     assert "Changed, not committed" not in pushed
 
 
+@pytest.mark.parametrize(
+    ("command", "answer", "left"),
+    [
+        ("git push -u origin main 2>&1 | tail", "To x\n 1..2 main -> main", False),
+        ("git push origin main --tags", "ok", False),
+        ("git push", "To x\n ! [rejected] main -> main (fetch first)", True),
+        ("git push; true", "hook\n" * 2_000 + " ! [remote rejected] main -> main", True),
+        ("git push | tail -2", "error: failed to push some refs to 'x'", True),
+        ("git push | cat", "fatal: no upstream branch", True),
+        ("git push --dry-run", "To x\n 1..2 main -> main", True),
+        ("git push origin v1.2.0", "To x\n * [new tag] v1.2.0 -> v1.2.0", True),
+        ("git push origin --tags 2>&1", "To x\n * [new tag] keel -> keel", True),
+        ("git push origin --delete keel", "To x\n - [deleted] keel", True),
+        ("git stash push keel.py", "Saved", True),
+        ('git log --grep "to push"', "x", True),
+    ],
+)
+def test_what_was_not_pushed_stays_so(command: str, answer: str, left: bool) -> None:
+    commit = exchange("bash", "[main 1a2b3c4] Fix\n 1 file", command="git commit -am Fix")
+    found = values(commit, exchange("bash", answer, command=command))
+    assert ("Committed, not pushed" in found) is left
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "left"),
+    [
+        ("git revert --no-edit 1a2b3c4", "[main 4d5e6f7] Revert", "1a2b3c4, 2b3c4d5, 4d5e6f7"),
+        ("git commit --amend --no-edit", "[main 4d5e6f7] Fix", "1a2b3c4, 4d5e6f7"),
+        ("git commit -m 'No --amend'", "[main 4d5e6f7] Fix", "1a2b3c4, 2b3c4d5, 4d5e6f7"),
+        ("git reset --soft HEAD~1", "", "1a2b3c4"),
+        ("git reset HEAD^", "Unstaged changes", "1a2b3c4"),
+        ("git reset --soft HEAD~2 && git commit -m x", "[main 4d5e6f7] Fix", "4d5e6f7"),
+        ("git reset HEAD~1 -- keel.py", "", "1a2b3c4, 2b3c4d5"),
+        ("git reset HEAD~1 keel.py", "", "1a2b3c4, 2b3c4d5"),
+        (
+            "git commit -m x && git push",
+            "Exit code 1\n[main 4d5e6f7] Fix\n ! [rejected] main",
+            "1a2b3c4, 2b3c4d5, 4d5e6f7",
+        ),
+        ("git reset keel.py", "", "1a2b3c4, 2b3c4d5"),
+        ("git rebase main", "Successfully rebased and updated", ""),
+        ("git pull --rebase origin main", "Successfully rebased and updated", ""),
+        ("git rebase main", "Current branch sail is up to date.", "1a2b3c4, 2b3c4d5"),
+        ("git rebase --abort", "", "1a2b3c4, 2b3c4d5"),
+        ("git config pull.rebase true", "", "1a2b3c4, 2b3c4d5"),
+    ],
+)
+def test_commits_are_told_as_git_made_and_rewrote_them(
+    command: str, answer: str, left: str
+) -> None:
+    first = exchange("bash", "[main 1a2b3c4] Add\n 1 file", command="git commit -am Add")
+    second = exchange("bash", "[main 2b3c4d5] Mend\n 1 file", command="git commit -am Mend")
+    found = values(first, second, exchange("bash", answer, command=command))
+    assert found.get("Committed, not pushed", "") == left
+
+
+def test_commits_that_are_not_told_are_counted_fold_after_fold() -> None:
+    def commits(*numbers: int) -> list[Deed]:
+        made = {f"git commit -m {each}": f"[main {each:07x}] Add" for each in numbers}
+        return deeds(*(exchange("bash", answer, command=each) for each, answer in made.items()))
+
+    def told(*done: Deed) -> str:
+        return state_lines(Files(done, first))["Committed, not pushed"]
+
+    first = state_lines(Files(commits(*range(10))))
+    assert first["Committed, not pushed"].startswith("0000002, 0000003, ")
+    assert first["Committed, not pushed"].endswith(", 0000009 and 2 more")
+    assert told() == first["Committed, not pushed"]
+    assert told(*commits(10)).endswith(", 0000009, 000000a and 3 more")
+    back = deeds(exchange("bash", "", command="git reset --soft HEAD~9"))
+    assert told(*back, *commits(10)) == "000000a and 1 more"
+    pushed = deeds(exchange("bash", "ok", command="git push"))
+    assert told(*pushed, *commits(10)) == "000000a"
+
+
 def test_a_long_path_is_told_with_the_mark_of_its_cut_and_known_again() -> None:
     edits = [
         exchange("Edit", "ok", file_path=f"/home/me/app/src/core/{name}.py", new_string="x")
@@ -126,7 +201,7 @@ def test_a_success_settles_every_step_of_its_command_line() -> None:
         exchange("Read", "Error: not found", file_path="x.py", failed=True),
     ]
     settling = [
-        exchange("bash", "ok", command="make test -k a && make lint"),
+        exchange("bash", "ok", command="make test -k && make lint"),
         exchange("Write", "ok", file_path="x.py", content="x"),
         exchange("bash", "ok", command="python -m pytest"),
     ]
@@ -161,6 +236,44 @@ def test_a_check_of_a_file_that_passed_resolves_what_failed_with_it() -> None:
     other = exchange("bash", "3 passed", command="bin/test lib/tests/test_mill.py")
     assert blocked(failing, passed) == []
     assert blocked(failing, other) == blocked(failing)
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        ("pytest -q tests/test_keel.py", "pytest -q"),
+        ("pytest -q tests/test_keel.py", "uv run pytest -q -n 2 tests/ 2>&1 | tail -3"),
+        ("pytest tests/test_keel.py::test_bow", "python -m pytest tests/test_keel.py -x"),
+        ("cd boat && pytest test_keel.py", "pytest boat/test_keel.py boat/test_sail.py"),
+        ("go test ./keel", "go test ./..."),
+        ("npx jest src/keel.test.ts", "npx jest"),
+        ("ruff check src/keel.py", "ruff check ."),
+    ],
+)
+def test_a_check_that_passed_settles_what_it_covers(failing: str, passing: str) -> None:
+    failed = exchange("bash", "Exit code 1\n1 failed", command=failing)
+    assert len(blocked(failed)) == 1
+    assert blocked(failed, exchange("bash", "9 passed", command=passing)) == []
+
+
+@pytest.mark.parametrize(
+    ("failing", "passing"),
+    [
+        ("pytest tests/test_keel.py", "pytest tests/test_sail.py"),
+        ("uv run pytest tests/test_keel.py", "uv run pytest tests/test_sail.py"),
+        ("pytest tests/test_keel.py", "pytest tests/test_keel.py::test_bow"),
+        ("pytest tests/test_keel.py tests/test_sail.py", "pytest tests/test_sail.py"),
+        ("pytest tests/test_keel.py", "ruff check tests/test_keel.py"),
+        ("pytest", "pytest tests/test_sail.py"),
+        ("go test ./keel", "go test ./sail"),
+        ("cargo test keel", "cargo test sail"),
+        ("npx jest keel", "npx jest sail"),
+        ("ruff format --check .", "ruff check ."),
+    ],
+)
+def test_a_check_of_something_else_settles_no_other(failing: str, passing: str) -> None:
+    failed = exchange("bash", "Exit code 1\n1 failed", command=failing)
+    assert len(blocked(failed, exchange("bash", "9 passed", command=passing))) == 1
 
 
 def test_files_carry_their_newest_state_and_one_note() -> None:

@@ -18,6 +18,8 @@ from holdfast.summary.turns import document_in, unquoted, without_documents
 from holdfast.transcript.effects import Family, error_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.summary.turns import Deed
 
 _COMMAND = 150
@@ -223,12 +225,15 @@ def is_check(deed: Deed) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_check(command: str) -> bool:
-    for step in _STEP.split(unquoted(command)):
-        words = [word for word in step.split() if "=" not in word][:5]
-        names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words)
-        if words and words[0] not in _LOOKING and not _CHECKS.isdisjoint(names):
-            return True
-    return False
+    steps = (step.split() for step in _STEP.split(unquoted(command)))
+    return any(check_at([word for word in words if "=" not in word]) >= 0 for words in steps)
+
+
+def check_at(words: Sequence[str]) -> int:
+    """Return which word of a step is the check that it runs, or -1."""
+    names = (word.rpartition("/")[2].partition(":")[0].partition(".")[0] for word in words[:5])
+    found = (at for at, name in enumerate(names) if name in _CHECKS)
+    return -1 if not words or words[0] in _LOOKING else next(found, -1)
 
 
 def verdict(deed: Deed) -> tuple[str, str]:

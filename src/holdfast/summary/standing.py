@@ -21,7 +21,7 @@ from holdfast.summary.actions import FAILED, told
 from holdfast.summary.choices import titles
 from holdfast.summary.provenance import UNVERIFIED, unverified
 from holdfast.summary.record import Record
-from holdfast.summary.state import Files, failures, file_notes, state_lines
+from holdfast.summary.state import Files, failed_work, failures, file_notes, state_lines, work_of
 from holdfast.summary.statements import COLONS, Origin, Statement, StatementKind, clip_words, units
 from holdfast.summary.story import ASSISTANT, PLACES, USER, narrates
 from holdfast.summary.tracing import marks, overlap, roots, stems
@@ -255,7 +255,7 @@ class Standing:
             later = [turn for turn in self._fresh if turn.place > place]
             turn = self._fresh[-len(later) - 1]
             went_on = filter(is_concluded, later if turn.reply is None else [turn])
-            if not any(_worked(each, place) for each in went_on):
+            if not any(_worked(each, place, failed_work(line)) for each in went_on):
                 yield self._alone(StatementKind.OPEN, line, "blocked", 0.4, place)
 
     def _under_way(self) -> Iterator[Statement]:
@@ -455,9 +455,14 @@ def _plans(turn: Turn) -> bool:
     return any(deed.action.family is Family.PLAN for deed in turn.deeds)
 
 
-def _worked(turn: Turn, after: int) -> bool:
-    """Say whether something was changed or tested with success after a message of the turn."""
-    later = (deed for deed in turn.deeds if deed.place > after and not deed.failed)
+def _worked(turn: Turn, after: int, work: tuple[str, ...]) -> bool:
+    """Say whether something was changed or tested with success after a message of the turn.
+
+    Where a check was of some targets, one of others left it where it was.
+    """
+    later = [deed for deed in turn.deeds if deed.place > after and not deed.failed]
+    if work[1:] and any(work[0] == each[0] for deed in later for each in work_of(deed)):
+        return False
     lines = (line for line in map(told, later) if line is not None)
     return any(line.kind is not StatementKind.LOOK and FAILED not in line.line for line in lines)
 

@@ -13,8 +13,8 @@ from holdfast.summary.actions import (
     COMMIT,
     CUT,
     FAILED,
-    PASSED,
     SHOWING,
+    check_at,
     ending_of,
     is_check,
     shell_reads,
@@ -22,10 +22,11 @@ from holdfast.summary.actions import (
     verdict,
 )
 from holdfast.summary.statements import clip_words
+from holdfast.summary.turns import unquoted
 from holdfast.transcript.effects import Family, error_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from holdfast.summary.turns import Deed
 
@@ -44,7 +45,19 @@ _BRANCH = re.compile(
 _COMMITS = re.compile(r"\bgit\b[^;&|\n]{0,80}\bcommit\b[^;&|\n]{0,80}")
 _ADDS = re.compile(r"\bgit\b[^;&|\n]{0,80}\badd\b([^;&|\n]{1,400})")
 _ALL = re.compile(r"\bcommit\b.{0,40} (?:-[a-z]{0,3}a[a-z]{0,3}\b|--all\b)")
-_PUSHES = re.compile(r"\bgit\b[^;&|\n]{0,40}\bpush\b|\bgh pr (?:create|merge)\b")
+_PUSHES = re.compile(
+    r"\bgit\b(?:(?! stash )[^;&|\n]){0,40} push\b([^;&|\n]{0,400})|\bgh pr (?:create|merge)\b"
+)
+_REWRITES = re.compile(
+    r"\bgit\b[^;&|\n]{0,80} (?:((?:--)?rebase|commit\b[^;&|\n]{0,200} --amend)\b([^;&|\n]{0,200})"
+    r"|reset\b[^;&|\n]{0,80} (?:HEAD|@)(?:~(\d{0,3})|(\^{1,20}))(?![\d^]|\s+(?:-- )?[A-Za-z./]))"
+)
+"""What takes commits back or makes them anew; a reset of files does not."""
+_KEEPS = re.compile(r"--(?:abort|quit|edit-todo)\b")
+"""A rebase that was given up, or did not begin."""
+_NO_PUSH = frozenset({"-n", "--dry-run", "-d", "--delete"})
+_REFUSED = re.compile(r"^\s*! \[|^(?:\w{1,40}: )?(?:error|fatal|ERROR): ", re.MULTILINE)
+_TAG = re.compile(r"refs/tags/|v?\d+(?:\.\d+)+")
 _DELETES = re.compile(r"(?:^|[;&|\n(])\s{0,4}(?:git )?rm\s+(?:-{1,2}[\w-]+\s+)*([^;&|\n)]{1,400})")
 _REVERTS = re.compile(
     r"\bgit\b(?: -C \S{1,200})? (checkout|restore|reset --hard|stash)\b([^;&|\n]{0,400})"
@@ -53,13 +66,25 @@ _STEPS = re.compile(r"&&|\|\||[;\n]")
 _CHANGED, _UNCOMMITTED = "Changed", "Changed, not committed"
 """Of files where nobody was seen to commit anything, and where somebody was."""
 _UNCHECKED, _UNPUSHED = "Changed since the last check", "Committed, not pushed"
-_MORE = re.compile(r" and \d+ more$")
+_MORE = re.compile(r" and (\d+) more$")
 _ASIDE = frozenset({"cd", "export", "source", "set", "echo", "true"})
 """Commands that are not what a command line is for."""
 _NESTED = frozenset({"gh", "glab", "aws", "az", "gcloud", "docker", "kubectl", "terraform"})
 """Commands that are told by two words more."""
 _RUNS = (["-m"], ["run"], ["exec"])
 """What stands between a program and what it runs."""
+_TESTERS = frozenset("pytest test tests unittest jest vitest mocha rspec phpunit".split())
+"""Checks that test the same, given the same file."""
+_TOPICS = frozenset("make cmake ninja gradlew mvn tox nox ruff".split())
+"""Checks that are told by a word more, which is no target."""
+_NAMED = frozenset(
+    """pytest jest vitest mocha rspec ctest unittest eslint flake8 mypy pyright basedpyright tsc
+    clippy phpunit prettier gofmt rustfmt shellcheck golangci-lint""".split()
+)
+"""Checks that their name tells, whatever starts them."""
+_VALUED = frozenset("-n -j -o -W --tb --maxfail --timeout --color".split())
+"""Options of checks that are followed by a value, which is no target."""
+_REDIRECTED = re.compile(r"\s[\d&]?>{1,2}\s*\S+")
 _FILE = re.compile(r"(?:[\w.-]{1,100}/){0,20}[\w.-]{1,100}\.[A-Za-z]\w{0,7}\b")
 _CREATED = re.compile(r"(?im)\b(?:creat(?:ed|ing)|new file|wrote new)\b|^A ")
 
@@ -77,7 +102,10 @@ class Files:
         self.uncommitted = _parted(known.get(_UNCOMMITTED) or known.get(_CHANGED, ""))
         self.unchecked = _parted(known.get(_UNCHECKED, ""))
         """Files that no check followed, each with the commit that has it, if any."""
-        self.unpushed = dict.fromkeys(filter(None, known.get(_UNPUSHED, "").split(", ")))
+        line = known.get(_UNPUSHED, "")
+        self.unpushed = dict.fromkeys(filter(None, _MORE.sub("", line).split(", ")))
+        self.untold = int(more[1]) if (more := _MORE.search(line)) else 0
+        """How many older commits wait to be pushed, of which only the number is known."""
         self.gone: list[str] = []
         """What was deleted or reverted and was not written again."""
         self._stashed: dict[str, str] = {}
@@ -86,7 +114,10 @@ class Files:
         for deed in deeds:
             action, answer = deed.action, deed.ended.text if deed.ended else ""
             checks = is_check(deed)
-            if deed.ended is None or (deed.failed and not checks):
+            # What followed a commit may have failed.
+            made = deed.failed and _COMMITS.search(action.target[:2_000]) and COMMIT.search(answer)
+            failed = deed.failed and not made
+            if deed.ended is None or (failed and not checks):
                 continue
             changes = action.family is not Family.READ
             for path in action.files:
@@ -99,13 +130,13 @@ class Files:
                 for pending in (self.uncommitted, self.unchecked) if changes else ():
                     pending.pop(short_path(path), None)
                     pending[short_path(path)] = ""
-            for path, lines in shell_reads(deed).items() if not deed.failed else ():
+            for path, lines in shell_reads(deed).items() if not failed else ():
                 whole = next((each for each in self.touched if each.endswith(f"/{path}")), path)
                 edits, known_lines = self.touched.pop(whole, (0, ""))
                 self.touched[whole] = (edits, lines or known_lines)
             if checks:
                 self.unchecked.clear()
-            if action.family is Family.SHELL and not deed.failed:
+            if action.family is Family.SHELL and not failed:
                 self._record(deed, action.target[:2_000], answer[:4_000])
 
     def _record(self, deed: Deed, command: str, answer: str) -> None:
@@ -120,20 +151,36 @@ class Files:
                 self._revert(verb, words, _written_in(deed, command[reverting.end() :]))
         for added in _ADDS.findall(command):
             self._staged += added.split()
+        made = self._rewrite(unquoted(command), answer) if _GIT.search(command) else []
         if found := _COMMITS.search(command):
-            made = COMMIT.findall(answer)
             staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
             for path in [path for path in self.uncommitted if _is_among(path, staged)]:
                 del self.uncommitted[path]
                 self._committed.add(path)
                 if path in self.unchecked:
                     self.unchecked[path] = made[-1][1] if made else "committed"
-            self.unpushed |= {commit: None for _, commit, _ in made}
             self._staged = []
         if "working tree clean" in answer and "git" in command:
             self.uncommitted.clear()
-        if _PUSHES.search(command):
-            self.unpushed.clear()
+        if any(_pushes(push[1] or "") for push in _PUSHES.finditer(unquoted(command))):
+            # A hook may have said much before.
+            said = deed.ended.text[-4_000:] if deed.ended else ""
+            refused = deed.failed or _REFUSED.search(said)
+            self.unpushed, self.untold = (self.unpushed, self.untold) if refused else ({}, 0)
+
+    def _rewrite(self, command: str, answer: str) -> list[tuple[str, str, str]]:
+        """Forget the commits that a command took back or made anew, and return those it made."""
+        for verb, options, back, carets in _REWRITES.findall(command):
+            taken = 1 if "--amend" in verb else int(back or 1) if not carets else len(carets)
+            if "rebase" in verb:
+                stays = _KEEPS.search(options) or "up to date" in answer or "CONFLICT" in answer
+                taken = 0 if stays else len(self.unpushed) + self.untold
+            self.untold -= min(self.untold, max(taken - len(self.unpushed), 0))
+            for commit in [*reversed(self.unpushed)][:taken]:
+                del self.unpushed[commit]
+        made = COMMIT.findall(answer)
+        self.unpushed |= {commit: None for _, commit, _ in made}
+        return made
 
     def is_gone(self, path: str) -> bool:
         """Say whether a file was deleted or reverted, and not written again."""
@@ -178,6 +225,14 @@ class Files:
                 if not _is_among(path, kept):
                     del files[path]
         self.gone += named
+
+
+def _pushes(arguments: str) -> bool:
+    """Say whether a push with these arguments takes commits along: no dry run, not only tags."""
+    words = [word for word in arguments.split() if ">" not in word]
+    named = [word for word in words if not word.startswith("-")][1:]
+    only_tags = named[:1] == ["tag"] or all(map(_TAG.match, named)) if named else "--tags" in words
+    return not only_tags and _NO_PUSH.isdisjoint(words)
 
 
 def _written_in(deed: Deed, command: str) -> list[str]:
@@ -225,7 +280,9 @@ def state_lines(files: Files) -> dict[str, str]:
     changed = _UNCOMMITTED if "Commits" in found else _CHANGED
     found |= {_CHANGED: "", _UNCOMMITTED: "", changed: _listed(files.uncommitted)}
     found[_UNCHECKED] = _listed(files.unchecked) if "Last check" in found else ""
-    found[_UNPUSHED] = ", ".join([*files.unpushed][-_LISTED:])
+    more = max(len(files.unpushed) - _LISTED, 0) + files.untold
+    told = ", ".join([*files.unpushed][-_LISTED:])
+    found[_UNPUSHED] = f"{told} and {more} more" if told and more else told
     return found
 
 
@@ -274,28 +331,65 @@ def _whereabouts(deeds: Sequence[Deed], known: Mapping[str, str]) -> dict[str, s
 def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
     """Return recent failures with their errors that no later success resolved, oldest first.
 
-    A later failure of the same work replaces an earlier one, and a check of a file that passed
-    resolves what failed with that file, whatever ran it. Each comes with its message.
+    A later failure of the same work replaces an earlier one. Each comes with its message.
     """
-    settled, proven = set[tuple[str, ...]](), set[str]()
+    settled = set[tuple[str, ...]]()
     found: list[tuple[str, int]] = []
     for deed in reversed(deeds[-_RECENT:]):
         if deed.ended is None:
             continue
-        work = work_of(deed)
-        ending, line = verdict(deed) if is_check(deed) else ("", "")
-        failed = deed.failed or ending == FAILED
+        work, failed = work_of(deed), not has_worked(deed)
+        line = verdict(deed)[1] if failed and is_check(deed) else ""
         error = (line or error_line(deed.ended.text)) if failed else ""
-        is_telling = failed or ending == PASSED
-        named = _FILE.findall(deed.action.target[:2_000]) if is_telling else []
-        if not failed:
-            proven.update(named)
-        is_settled = work[-1] in settled or not proven.isdisjoint(named)
-        if error and not is_settled and not all(each[0] in SHOWING for each in work):
+        only_shows = all(each[0].partition(" ")[0] in SHOWING for each in work)
+        if error and not only_shows and not is_settled(work[-1], settled):
             told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
             found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
     return found[:_FAILURES][::-1]
+
+
+def has_worked(deed: Deed) -> bool:
+    """Say whether a deed ended well, by what it says where its exit code is another program's."""
+    failed = deed.ended is None or deed.failed
+    return not failed and not (is_check(deed) and verdict(deed)[0] == FAILED)
+
+
+def failed_work(entry: str) -> tuple[str, ...]:
+    """Return the work of a failure, as an entry of a record tells it."""
+    return steps_of(entry.rpartition(' - "')[0])[-1]
+
+
+def is_settled(failed: tuple[str, ...], done: Collection[tuple[str, ...]]) -> bool:
+    """Say whether what failed was done since, or a check that covers it."""
+    return failed in done or any(_covers(each, failed) for each in done)
+
+
+def _covers(done: tuple[str, ...], failed: tuple[str, ...]) -> bool:
+    """Say whether a check covers another one: all that its runner checks, or all the targets.
+
+    Another runner of tests counts for the very same targets, also where these were run as programs.
+    """
+    targets, covered = failed[1:], done[1:]
+    if done[0] == failed[0]:
+        return not covered or (bool(targets) and all(_holds(covered, each) for each in targets))
+    if done[0].rpartition(" ")[2] not in _TESTERS:
+        return False
+    program, _, name = failed[0].rpartition(" ")
+    same = targets if name in _TESTERS else (name,) if program and "/" in name else ()
+    return bool(same) and set(same) <= set(covered)
+
+
+def _holds(covered: Sequence[str], target: str) -> bool:
+    """Say whether one of the targets is another one, or a folder or file that it lies in."""
+    within, is_file = f"/{target.replace('::', '/')}/", "." in target
+    return any(
+        not each
+        or f"/{each.replace('::', '/')}/" in within
+        # From another directory a file has a shorter path.
+        or (is_file and f"/{each}".endswith(f"/{target}"))
+        for each in covered
+    )
 
 
 def work_of(deed: Deed) -> list[tuple[str, ...]]:
@@ -307,16 +401,38 @@ def work_of(deed: Deed) -> list[tuple[str, ...]]:
 def steps_of(command: str) -> list[tuple[str, ...]]:
     """Return the steps of a command line, by which another attempt at the same thing is known.
 
-    A step is its first words without options, which change from one attempt to the next.
+    A step is its first words without options, which change from one attempt to the next. A check
+    is its runner, and then its targets.
     """
     steps: list[tuple[str, ...]] = []
     for part in _STEPS.split(command[:2_000].partition("<<")[0]):
-        said = dropwhile(lambda word: "=" in word, part.partition("|")[0].split())
-        words = [word for word in said if word == "-m" or not word.startswith("-")]
+        plain = _REDIRECTED.sub(" ", part).partition("|")[0]
+        said = [*dropwhile(lambda word: "=" in word, plain.split())]
+        words = [
+            word
+            for before, word in zip(["", *said], said, strict=False)
+            if word == "-m" or not (word.startswith("-") or before in _VALUED)
+        ]
         is_longer = words[1:2] in _RUNS or (words and words[0] in _NESTED)
-        if words and words[0] not in _ASIDE:
-            steps.append(tuple(words[: 3 if is_longer else 2]))
+        if (at := check_at(words)) >= 0:
+            steps.append(_check(words, at))
+        elif words and words[0] not in _ASIDE:
+            steps.append((" ".join(words[: 3 if is_longer else 2]),))
     return steps or [(command,)]
+
+
+def _check(words: Sequence[str], at: int) -> tuple[str, ...]:
+    """Return the runner of a check and its targets, which are paths where any are named."""
+    name, rest = words[at].rpartition("/")[2].partition(".")[0], [*words[at + 1 :]]
+    if name in _TOPICS:
+        name, rest = " ".join([name, *rest[:1]]), rest[1:]
+    elif name not in _NAMED:
+        before = [word for word in words[:at] if [word] not in _RUNS]
+        name = " ".join([*before[-1:], name])
+    targets = {word.strip("'\"…") for word in rest if word != "-m" and "=" not in word} - {""}
+    paths = {each for each in targets if "/" in each or "." in each or ":" in each}
+    bare = (each.removeprefix("./").removesuffix("...").rstrip("/") for each in paths or targets)
+    return (name, *sorted({"" if each == "." else each for each in bare}))
 
 
 def file_notes(files: Files) -> list[tuple[str, bool]]:
