@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.summary.state import Files, failures, file_notes, state_lines
+from holdfast.summary.state import Files, failures, file_notes, state_lines, still_blocked
 from holdfast.summary.turns import Deed, read_turns
 from holdfast.transcript import Message, Role, ToolCall
 from holdfast.transcript.effects import STUB
@@ -374,6 +374,48 @@ def test_what_was_not_reverted_is_changed(command: str) -> None:
     files = Files(deeds(edit, exchange("bash", "ok", command=command)))
     assert file_notes(files)[0][0].startswith("keel.py - changed")
     assert state_lines(files)["Changed"] == "keel.py"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cd /tmp/demo && rm -rf *", "cd /tmp/demo && rm keel.py", "git rm --cached src/keel.py"),
+        *('grep -rn "git reset --hard" docs/', "cat > a.md <<'EOF'\ngit checkout .\nEOF"),
+        *("git checkout HEAD~3 -- src/keel.py", "git stash push src/other.py"),
+    ],
+)
+def test_what_only_sounds_like_a_deletion_or_a_revert_takes_nothing_back(command: str) -> None:
+    edit = exchange("Edit", "ok", file_path="src/keel.py", old_string="a", new_string="b")
+    files = Files(deeds(edit, exchange("bash", "", command=command)))
+    assert ("src/keel.py - changed", True) in file_notes(files)
+    assert "src/keel.py" in state_lines(files)["Changed"]
+
+
+def test_a_branch_with_the_name_of_a_file_is_a_branch() -> None:
+    edit = exchange("Edit", "ok", file_path="keel.py", old_string="a", new_string="b")
+    switched = exchange(
+        "bash", "Switched to branch 'fix/keel.py'", command="git checkout fix/keel.py"
+    )
+    assert state_lines(Files(deeds(edit, switched)))["Changed"] == "keel.py"
+
+
+def test_what_was_stashed_twice_comes_back_twice() -> None:
+    calls = ("git stash", "git stash pop", "git stash pop")
+    first = exchange("Edit", "ok", file_path="a.py", old_string="a", new_string="b")
+    then = exchange("Edit", "ok", file_path="b.py", old_string="a", new_string="b")
+    stashed = exchange("bash", "ok", command="git stash")
+    done = deeds(first, stashed, then, *(exchange("bash", "ok", command=each) for each in calls))
+    assert set(state_lines(Files(done))["Changed"].split(", ")) == {"a.py", "b.py"}
+
+
+def test_a_failure_of_an_earlier_record_is_settled_by_the_same_words() -> None:
+    long = f"cd /srv/harbor && HARBOR_ENV=staging HARBOR_REGION={'north' * 20} make the-tides"
+    failed = deeds(exchange("bash", "Exit code 2\nerror: no tide", command=long))
+    told = [line for line, _ in failures(failed)]
+    assert still_blocked(told, failed) == told
+    assert still_blocked(told, deeds(exchange("bash", "Exit code 0\nok", command=long))) == []
+    waiting = ["Waiting for the harbor office to open the gate"]
+    assert still_blocked(waiting, deeds(exchange("browser", "ok"))) == waiting
 
 
 def test_what_was_committed_before_it_was_reverted_is_changed() -> None:

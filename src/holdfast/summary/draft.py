@@ -30,7 +30,7 @@ from holdfast.summary.provenance import UNVERIFIED
 from holdfast.summary.record import HEADINGS, Record, last_number, number_of, render, words_of
 from holdfast.summary.selection import StatementSelection, most_tokens
 from holdfast.summary.standing import Standing, asked_back, current
-from holdfast.summary.state import failed_work, has_worked, is_settled, work_of
+from holdfast.summary.state import still_blocked
 from holdfast.summary.statements import Origin, Rarity, Statement, StatementKind, is_code, units
 from holdfast.summary.story import (
     ASSISTANT,
@@ -416,13 +416,10 @@ class _Drafting:
         """Yield what the previous record says that still stands."""
         record, checkpoint, entries = self._previous, self._job.previous, self._entries
         deeds = (deed for turn in self._turns for deed in turn.deeds)
-        done = (deed for deed in deeds if has_worked(deed) and not deed.rejected)
-        settled = {work for deed in done for work in work_of(deed)}
         earlier = Origin.EARLIER
-        for entry in record.blocked:
-            if not is_settled(failed_work(entry), settled):
-                place = "blocked", next(entries.ids), 0, 0.3
-                yield Statement(StatementKind.OPEN, entry, *place, origin=earlier)
+        for entry in still_blocked(record.blocked, deeds):
+            place = "blocked", next(entries.ids), 0, 0.3
+            yield Statement(StatementKind.OPEN, entry, *place, origin=earlier)
         for entry in record.files:
             # Notes of ours are made anew; others tell more of a file.
             note = entry.partition(" - ")[2]

@@ -26,12 +26,13 @@ from holdfast.summary.turns import unquoted
 from holdfast.transcript.effects import Family, error_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from holdfast.summary.turns import Deed
 
-_RECENT, _FAILURES, _LISTED, _ANSWER = 160, 8, 8, 200
-"""How many deeds are looked at, failures and files told, and characters that say a file is new."""
+_RECENT, _FAILURES, _LISTED, _ANSWER, _COMMAND = 160, 8, 8, 200, 120
+"""How many deeds are looked at, failures and files told, and characters that say a file is new, and
+of a command that failed."""
 
 _CD = re.compile(r"(?:^|[;&\n(])\s{0,4}cd\s+([^\s;&|)]{1,200})")
 _WHOLE = re.compile(r"[/~]|[A-Za-z]:")
@@ -108,7 +109,7 @@ class Files:
         """How many older commits wait to be pushed, of which only the number is known."""
         self.gone: list[str] = []
         """What was deleted or reverted and was not written again."""
-        self._stashed: dict[str, str] = {}
+        self._stashed: list[dict[str, str]] = []
         self._committed: set[str] = set()
         self._staged: list[str] = []
         for deed in deeds:
@@ -141,17 +142,21 @@ class Files:
 
     def _record(self, deed: Deed, command: str, answer: str) -> None:
         """Follow what a command deleted, took back, and did to the history of the repository."""
-        for deleting in _DELETES.finditer(command):
-            self._give_up(deleting[1].split(), _written_in(deed, command[deleting.end() :]))
-        for reverting in _REVERTS.finditer(command) if "git" in command else ():
+        # What a command only quotes or feeds to a program was not done.
+        bare = unquoted(command)
+        for deleting in _DELETES.finditer(bare):
+            if "--cached" not in deleting[0]:
+                named = _placed(deleting[1].split(), bare[: deleting.start() + 1])
+                self._give_up(named, _written_in(deed, bare[deleting.end() :]))
+        for reverting in _REVERTS.finditer(bare) if "git" in bare else ():
             verb, words = reverting[1], reverting[2].split()
             if verb == "stash":
                 self._stash(words)
-            else:
-                self._revert(verb, words, _written_in(deed, command[reverting.end() :]))
+            elif not (verb == "checkout" and "Switched to" in answer):
+                self._revert(verb, words, _written_in(deed, bare[reverting.end() :]))
         for added in _ADDS.findall(command):
             self._staged += added.split()
-        made = self._rewrite(unquoted(command), answer) if _GIT.search(command) else []
+        made = self._rewrite(bare, answer) if _GIT.search(command) else []
         if found := _COMMITS.search(command):
             staged = ["*"] if _ALL.search(found[0]) else self._staged or ["*"]
             for path in [path for path in self.uncommitted if _is_among(path, staged)]:
@@ -162,7 +167,7 @@ class Files:
             self._staged = []
         if "working tree clean" in answer and "git" in command:
             self.uncommitted.clear()
-        if any(_pushes(push[1] or "") for push in _PUSHES.finditer(unquoted(command))):
+        if any(_pushes(push[1] or "") for push in _PUSHES.finditer(bare)):
             # A hook may have said much before.
             said = deed.ended.text[-4_000:] if deed.ended else ""
             refused = deed.failed or _REFUSED.search(said)
@@ -193,7 +198,10 @@ class Files:
     def _revert(self, verb: str, words: Sequence[str], kept: Sequence[str]) -> None:
         """Forget what was changed and neither committed nor kept."""
         named = [word for word in words if not word.startswith("-")]
-        if verb == "checkout" and "--" not in words:
+        if "--" in words and words[: words.index("--")] not in ([], ["HEAD"]):
+            # What comes from another revision is changed.
+            named = []
+        elif verb == "checkout" and "--" not in words:
             # What has neither a dot nor a folder is a branch.
             is_new = "-b" in words or "-B" in words
             named = [word for word in named if not is_new and ("." in word or "/" in word)]
@@ -210,12 +218,20 @@ class Files:
 
     def _stash(self, words: Sequence[str]) -> None:
         """Follow what was put aside, and whether it came back."""
-        if words[:1] in (["pop"], ["apply"]):
-            self.uncommitted |= self._stashed
-        elif words[:1] == ["drop"]:
-            self._give_up([*self._stashed], ())
+        named = [word for word in words[1:] if not word.startswith("-")]
+        if words[:1] in (["pop"], ["apply"], ["drop"]) and self._stashed:
+            back = self._stashed[-1] if words[0] == "apply" else self._stashed.pop()
+            if words[0] == "drop":
+                self._give_up([*back], ())
+            else:
+                self.uncommitted |= back
         elif not words or words[0] in {"push", "save"} or words[0].startswith("-"):
-            self._stashed, self.uncommitted = self.uncommitted, {}
+            paths = named if words[:1] == ["push"] and named else ["*"]
+            aside = {each: on for each, on in self.uncommitted.items() if _is_among(each, paths)}
+            self._stashed.append(aside)
+            self.uncommitted = {
+                each: on for each, on in self.uncommitted.items() if each not in aside
+            }
 
     def _give_up(self, named: Sequence[str], kept: Sequence[str]) -> None:
         """Forget files that were deleted or reverted, but for what was kept or committed before."""
@@ -233,6 +249,13 @@ def _pushes(arguments: str) -> bool:
     named = [word for word in words if not word.startswith("-")][1:]
     only_tags = named[:1] == ["tag"] or all(map(_TAG.match, named)) if named else "--tags" in words
     return not only_tags and _NO_PUSH.isdisjoint(words)
+
+
+def _placed(names: Sequence[str], before: str) -> list[str]:
+    """Return what a command names, in the folder that it went to before; nobody knows all of it."""
+    folder = next((found.rstrip("/") for found in reversed(_CD.findall(before))), "")
+    placed = [f"{folder}/{name}" if folder and not _WHOLE.match(name) else name for name in names]
+    return [name for name in placed if name.strip("./") != "*" and name.strip("./")]
 
 
 def _written_in(deed: Deed, command: str) -> list[str]:
@@ -343,7 +366,7 @@ def failures(deeds: Sequence[Deed]) -> list[tuple[str, int]]:
         error = (line or error_line(deed.ended.text)) if failed else ""
         only_shows = all(each[0].partition(" ")[0] in SHOWING for each in work)
         if error and not only_shows and not is_settled(work[-1], settled):
-            told = f'{clip_words(deed.action.target, 120)} - "{clip_words(error, 160)}"'
+            told = f'{clip_words(deed.action.target, _COMMAND)} - "{clip_words(error, 160)}"'
             found.append((told, deed.place))
         settled.update(work[-1:] if failed else work)
     return found[:_FAILURES][::-1]
@@ -358,6 +381,20 @@ def has_worked(deed: Deed) -> bool:
 def failed_work(entry: str) -> tuple[str, ...]:
     """Return the work of a failure, as an entry of a record tells it."""
     return steps_of(entry.rpartition(' - "')[0])[-1]
+
+
+def still_blocked(blocked: Iterable[str], deeds: Iterable[Deed]) -> list[str]:
+    """Return which failures that an earlier record told no later deed settled."""
+    done = [deed for deed in deeds if has_worked(deed) and not deed.rejected]
+    works = {work for deed in done for work in work_of(deed)}
+    shown = {clip_words(deed.action.target, _COMMAND) for deed in done}
+    left: list[str] = []
+    for entry in blocked:
+        command, failed, _ = entry.rpartition(' - "')
+        # What others wrote of a blocker names no command.
+        if not failed or not (command in shown or is_settled(failed_work(entry), works)):
+            left.append(entry)
+    return left
 
 
 def is_settled(failed: tuple[str, ...], done: Collection[tuple[str, ...]]) -> bool:
