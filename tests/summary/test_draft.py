@@ -569,7 +569,7 @@ def test_a_rule_is_told_with_words_that_may_lift_or_drop_it(rule: str, words: st
 
 
 def test_never_mind_is_no_rule() -> None:
-    record = told([user("never mind the boat, Ines does that"), assistant("Good.")])
+    record = told([user("never mind the boat, Marta does that"), assistant("Good.")])
     assert record.constraints == ()
 
 

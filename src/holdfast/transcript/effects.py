@@ -165,8 +165,8 @@ _STATUS_LINES = 4
 _STOPPED = re.compile(
     r"\W{0,4}(?:(?:the|this|your|last|shell|tool) ){0,3}"
     r"(?:command|execution|process|request|call|operation)\b(?: ['\"`].{0,200}?['\"`])?"
-    r"(?: was| has been)? (?:aborted|interrupted|cancell?ed|timed out|killed)\b"
-    r"|\W{0,4}(?:aborted|interrupted|cancell?ed|killed) by (?:the )?user\b"
+    r"(?: was| has been)? (?:aborted|interrupted|cancel+ed|timed out|killed)\b"
+    r"|\W{0,4}(?:aborted|interrupted|cancel+ed|killed) by (?:the )?user\b"
     r"|\W{0,4}timed out after \d"
     r"|(?-i:Aborted|Killed)(?: \(core dumped\))?\Z",
     re.IGNORECASE,
