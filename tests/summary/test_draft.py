@@ -1043,6 +1043,21 @@ def test_a_goal_that_nobody_named_and_that_is_reached_is_what_the_work_began_wit
     assert told([user("Go on")], replace(before, actions=before.actions[:1])).goal == (wanted,)
 
 
+@pytest.mark.parametrize("room", [100, 124, 140, 156])
+def test_what_the_work_began_with_takes_the_room_of_no_value(room: int) -> None:
+    values = (
+        "My name is Marta Lindqvist, and I look after the harbor service.",
+        "The settings of the service are in /srv/harbor/config/tides.toml.",
+        "The time of our nightly backup is 04:15.",
+        "The port of the gauge reader is 8471.",
+    )
+    first = f"Tell me of {'the stations of the river and of the lock and of ' * 6}it."
+    said = [message for each in values for message in (user(each), assistant("Good."))]
+    turns = [user(first), assistant("There are many."), *said, user("What of the tide?")]
+    assert told(turns, budget=FRAME + room).critical == values
+    assert told(turns).goal[0].startswith("Began with: Tell me of")
+
+
 def test_of_many_messages_in_a_row_the_first_is_the_goal() -> None:
     asks = [f"Then look after part {number} of the importer." for number in range(6)]
     turns = [user("Write an importer for invoices."), *map(user, asks), assistant("It is written.")]

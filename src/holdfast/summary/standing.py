@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _SHORTEST_TASK, _TASK, _FOLDED_TASK = 160, (600, 0.6), (8_000, 1.0)
 """Characters of the task: the fewest, the most and those for each token of the record where it
 stays in the window, and where it does not."""
+_GOAL, _OF_BUDGET, _OF_PAST = (80, 300), 0.3, 0.2
+"""Characters of a goal that nobody named, the fewest and the most and those for each token of the
+record, and what one that is reached is worth: it goes before no rule and no value."""
 _LAST_STEPS, _NEWEST_FILES, _SHORT_INPUT, _SHORT_REPLY = 3, 6, 40, 400
 _ALIKE, _SAME = 0.5, 0.75
 _IN_A_ROW, _STALE = 4, 3
@@ -183,7 +186,8 @@ class Standing:
         if parts and self._is_past(parts[0]):
             parts[0] = f"{_BEGAN}{parts[0]}"
         for part in parts[:2]:
-            yield self._alone(StatementKind.STATE, part, "goal")
+            density = _OF_PAST if part.startswith(_BEGAN) else 1.0
+            yield self._alone(StatementKind.STATE, part, "goal", density)
         for part in parts[2:]:
             stated = self._alone(StatementKind.ASK, part, "goal", self._rarity.density(part))
             yield replace(stated, origin=Origin.EARLIER)
@@ -205,8 +209,10 @@ class Standing:
         if opening:
             goal = self._reconsidered(opening)
             is_past = since[0] is not self._newest and is_concluded(since[0])
-            began = _BEGAN if is_past and goal is opening else ""
-            yield self._alone(StatementKind.STATE, f"{began}{clip_words(goal, 300)}", "goal")
+            began, density = (_BEGAN, _OF_PAST) if is_past and goal is opening else ("", 1.0)
+            width = min(_GOAL[1], max(_GOAL[0], int(self._job.budget * _OF_BUDGET)))
+            text = f"{began}{clip_words(goal, width)}"
+            yield self._alone(StatementKind.STATE, text, "goal", density)
 
     def _is_past(self, goal: str) -> bool:
         """Say whether a goal is an ask that was concluded in the previous record, and not named."""
