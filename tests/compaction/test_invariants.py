@@ -35,6 +35,8 @@ from holdfast.transcript import (
     Message,
     Part,
     Role,
+    Summary,
+    Synthetic,
     Text,
     ToolResult,
     Transcript,
@@ -232,6 +234,24 @@ def test_a_fit_is_never_over_and_keeps_the_newest_user_words(
             assert weight(outcome.transcript) <= fit
             assert check(outcome.transcript) == ()
             assert_newest_user_words_follow_the_summary(transcript, outcome.transcript)
+
+
+def test_a_fit_whose_tail_grew_too_far_keeps_the_tail_that_it_had() -> None:
+    picture = Media("image", "image/png", "QUJD")
+    asked = Message(Role.USER, (Text("go on"), picture), pinned=True)
+    text = "## Goal\n- an earlier goal\n\n## Blocked\n- nothing\n\n## Key Decisions\n- one"
+    seen = [(Text(words), picture) for words in ("", "0" * 800)]
+    said = (
+        Message(Role.USER, (Summary(text),), synthetic=Synthetic.SUMMARY),
+        asked,
+        Message(Role.ASSISTANT, (call("a", "bash"), call("b", "bash"))),
+        *(Message(Role.TOOL, (ToolResult(i, it),)) for i, it in zip("ab", seen, strict=True)),
+        asked,
+        Message(Role.ASSISTANT, (call("c", "bash"),)),
+    )
+    outcome = compacted(said, Policy(fit=3_680))
+    assert isinstance(outcome, Folded)
+    assert [result.call_id for each in outcome.transcript for result in each.results] == ["a", "b"]
 
 
 @settings(max_examples=25)
